@@ -1,0 +1,38 @@
+//! The only caller of git: worktrees, commits, checkouts, merges and landings, each safe to repeat after a crash.
+//!
+//! All functions are synchronous and block; they are called from worker threads. Every operation can be called again
+//! with the same arguments after its process died at any point, and converges. Expected endings are variants of an
+//! outcome; [`GitError`] is for the rest. Nothing here knows runs, features, stores or agents.
+//!
+//! - [`Git`] is the program, spawned through an [`Exec`] with a clean [`Environment`].
+//! - [`Repo`] is one repository of a user; [`RepoLock`] says which home serves it.
+//!
+//! Two rules that callers keep: a worktree of ours is prepared, committed or checked out only while no job runs in it
+//! (lock files that a killed git left there are removed), and writes happen only under the [`RepoLock`].
+
+mod admin_dir;
+mod environment;
+mod error;
+mod exec;
+mod git;
+mod invocation;
+mod refs;
+mod repo;
+mod repo_lock;
+mod status;
+mod std_exec;
+mod version;
+mod worktree_list;
+
+pub use admin_dir::Operation;
+pub use environment::Environment;
+pub use error::{GitError, Result};
+pub use exec::{Call, Done, Ending, Exec};
+pub use git::{Git, Limits};
+pub use refs::DefaultBranch;
+pub use repo::Repo;
+pub use repo_lock::{Holder, RepoLock};
+pub use status::{Change, DirtyPath};
+pub use std_exec::StdExec;
+pub use tidegate_core::ids::Oid;
+pub use version::Version;
