@@ -1,0 +1,160 @@
+//! Who is next: queues give turns to runs, and running runs get slots, gates and targets.
+//!
+//! A pure function over a snapshot of the running and pending runs. First come, first served: by
+//! the sequence of the run, then by the order of its plan.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::ids::{FeatureId, ProjectId, QueueKey, RunId};
+use crate::run::{Building, FeatureState, GateStep, Grant, LandStep, Purpose, Run, is_ready};
+
+/// The limits of the home.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Caps {
+    /// Features of all runs that may hold a slot.
+    pub features: u32,
+    /// Gate jobs of all runs that may run.
+    pub gates: u32,
+}
+
+/// The oldest pending run of each queue that has no active one. `pending` in order of sequence.
+pub fn claims<'a>(
+    pending: impl IntoIterator<Item = (&'a QueueKey, &'a RunId)>,
+    active: &BTreeSet<QueueKey>,
+) -> Vec<RunId> {
+    let mut taken: BTreeSet<&QueueKey> = active.iter().collect();
+    let mut turns = Vec::new();
+    for (queue, run) in pending {
+        if taken.insert(queue) {
+            turns.push(run.clone());
+        }
+    }
+    turns
+}
+
+/// What the running runs hold.
+#[derive(Debug, Default)]
+struct Held {
+    features: u32,
+    by_run: BTreeMap<RunId, u32>,
+    gates: BTreeSet<u32>,
+    targets: BTreeSet<(ProjectId, String)>,
+}
+
+/// The grants that the caps allow now. `runs` are the running ones, in order of sequence.
+pub fn grants<'a>(runs: impl Iterator<Item = &'a Run> + Clone, caps: Caps) -> Vec<(RunId, Grant)> {
+    let mut held = Held::default();
+    runs.clone().for_each(|run| held.count(run));
+    let mut given = Vec::new();
+    for run in runs.filter(|run| run.status.cancel().is_none()) {
+        let Some((spec, plan)) = run.plan() else { continue };
+        for (_, id) in spec.in_order() {
+            let Some(feature) = plan.features.get(id) else { continue };
+            let ready = match &feature.state {
+                FeatureState::Queued => is_ready(spec, plan, id),
+                FeatureState::Building(_)
+                | FeatureState::Verifying { .. }
+                | FeatureState::InReview
+                | FeatureState::Landing(_)
+                | FeatureState::Blocked(_)
+                | FeatureState::Landed { .. }
+                | FeatureState::Failed { .. }
+                | FeatureState::Cancelled { .. }
+                | FeatureState::Skipped { .. } => true,
+            };
+            if !ready {
+                continue;
+            }
+            let grant = held.give(run, id, &feature.state, spec.active_max, caps);
+            given.extend(grant.map(|grant| (run.id.clone(), grant)));
+        }
+    }
+    given
+}
+
+impl Held {
+    fn count(&mut self, run: &Run) {
+        for job in run.jobs.values().filter(|job| job.state.is_live()) {
+            match &job.purpose {
+                Purpose::Gate { slot, .. } => {
+                    self.gates.insert(*slot);
+                }
+                Purpose::Launcher { .. }
+                | Purpose::LauncherAgent { .. }
+                | Purpose::Agent { .. } => {}
+            }
+        }
+        let Some((spec, plan)) = run.plan() else { return };
+        for feature in plan.features.values() {
+            if feature.holds_slot() {
+                self.features += 1;
+                *self.by_run.entry(run.id.clone()).or_default() += 1;
+            }
+            match &feature.state {
+                FeatureState::Landing(
+                    LandStep::Merging | LandStep::Gates { .. } | LandStep::Updating { .. },
+                ) => {
+                    self.targets.insert((run.queue.project.clone(), spec.target.clone()));
+                }
+                FeatureState::Landing(LandStep::AwaitingTarget)
+                | FeatureState::Queued
+                | FeatureState::Building(_)
+                | FeatureState::Verifying { .. }
+                | FeatureState::InReview
+                | FeatureState::Blocked(_)
+                | FeatureState::Landed { .. }
+                | FeatureState::Failed { .. }
+                | FeatureState::Cancelled { .. }
+                | FeatureState::Skipped { .. } => {}
+            }
+        }
+    }
+
+    fn give(
+        &mut self,
+        run: &Run,
+        id: &FeatureId,
+        state: &FeatureState,
+        active_max: u32,
+        caps: Caps,
+    ) -> Option<Grant> {
+        match state {
+            FeatureState::Queued | FeatureState::Building(Building::AwaitingSlot) => {
+                let own = self.by_run.entry(run.id.clone()).or_default();
+                if *own >= active_max || self.features >= caps.features {
+                    return None;
+                }
+                *own += 1;
+                self.features += 1;
+                Some(Grant::Slot { feature: id.clone() })
+            }
+            FeatureState::Verifying { step: GateStep::AwaitingSlot, .. }
+            | FeatureState::Landing(LandStep::Gates { step: GateStep::AwaitingSlot, .. }) => {
+                let slot = (0..caps.gates).find(|slot| !self.gates.contains(slot))?;
+                self.gates.insert(slot);
+                Some(Grant::Gate { feature: id.clone(), slot })
+            }
+            FeatureState::Landing(LandStep::AwaitingTarget) => {
+                let (spec, _) = run.plan()?;
+                let target = (run.queue.project.clone(), spec.target.clone());
+                let free = self.targets.insert(target);
+                free.then(|| Grant::Target { feature: id.clone() })
+            }
+            FeatureState::Building(
+                Building::Preparing | Building::Agent(_) | Building::Committing(_),
+            )
+            | FeatureState::Verifying { step: GateStep::Running(_), .. }
+            | FeatureState::Landing(
+                LandStep::Merging
+                | LandStep::Updating { .. }
+                | LandStep::Gates { step: GateStep::Running(_), .. },
+            )
+            | FeatureState::InReview
+            | FeatureState::Blocked(_)
+            | FeatureState::Landed { .. }
+            | FeatureState::Failed { .. }
+            | FeatureState::Cancelled { .. }
+            | FeatureState::Skipped { .. } => None,
+        }
+    }
+}

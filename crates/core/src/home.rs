@@ -1,0 +1,105 @@
+//! The facts of a home that belong to no run: its daemons and its projects.
+
+use std::collections::BTreeMap;
+
+use crate::ids::ProjectId;
+use crate::time::WallMs;
+
+/// One fact of the home.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HomeEvent {
+    /// A daemon took the home over; from here on its epoch counts.
+    DaemonStarted {
+        /// Its fencing epoch.
+        epoch: u64,
+        /// The token generation; rises when the store went back in time.
+        generation: u64,
+        /// Its process id, for people.
+        pid: u32,
+        /// Its version.
+        version: String,
+        /// When, on the wall clock.
+        at: WallMs,
+    },
+    /// The daemon ended in good order.
+    DaemonStopped {
+        /// Its fencing epoch.
+        epoch: u64,
+        /// When, on the wall clock.
+        at: WallMs,
+    },
+    /// A repository was registered, or its place was corrected.
+    ProjectRegistered {
+        /// Its id.
+        project: ProjectId,
+        /// Where it is.
+        place: Place,
+    },
+    /// A repository was forgotten.
+    ProjectRemoved {
+        /// Its id.
+        project: ProjectId,
+    },
+}
+
+/// Where a project's repository is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// Root of the user's worktree: the working directory of launchers.
+    pub root: String,
+    /// The common git directory: the project's key.
+    pub common_dir: String,
+}
+
+/// What the home's facts amount to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Home {
+    /// Registered projects.
+    pub projects: BTreeMap<ProjectId, Place>,
+}
+
+impl HomeEvent {
+    /// Its name in the log.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::DaemonStarted { .. } => "daemon-started",
+            Self::DaemonStopped { .. } => "daemon-stopped",
+            Self::ProjectRegistered { .. } => "project-registered",
+            Self::ProjectRemoved { .. } => "project-removed",
+        }
+    }
+}
+
+impl Home {
+    /// Evolves by one fact.
+    pub fn apply(&mut self, event: &HomeEvent) {
+        match event {
+            HomeEvent::DaemonStarted { .. } | HomeEvent::DaemonStopped { .. } => {}
+            HomeEvent::ProjectRegistered { project, place } => {
+                self.projects.insert(project.clone(), place.clone());
+            }
+            HomeEvent::ProjectRemoved { project } => {
+                self.projects.remove(project);
+            }
+        }
+    }
+
+    /// The project whose common directory is `common_dir`.
+    pub fn find(&self, common_dir: &str) -> Option<(&ProjectId, &Place)> {
+        self.projects.iter().find(|(_, place)| place.common_dir == common_dir)
+    }
+
+    /// A free id for a repository in a folder called `folder`: its name, made to fit the grammar,
+    /// with `-2` and so on where it is taken.
+    pub fn free_id(&self, folder: &str) -> ProjectId {
+        let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+        let name: String = folder.chars().map(|c| if fits(c) { c } else { '-' }).take(48).collect();
+        let name = name.trim_start_matches('-');
+        let name = if name.is_empty() { "project" } else { name };
+        (1..=u32::MAX)
+            .map(|n| if n == 1 { name.to_owned() } else { format!("{name}-{n}") })
+            .filter_map(|id| ProjectId::new(id).ok())
+            .find(|id| !self.projects.contains_key(id))
+            .unwrap_or_else(|| unreachable!("BUG: an endless range of ids has a free one"))
+    }
+}

@@ -1,0 +1,32 @@
+//! The limits that hold when neither the config nor a flag says otherwise.
+
+/// Features of one run that may be active at once.
+pub const FEATURES_PER_RUN: u32 = 5;
+/// Gate jobs of one home that may run at once.
+pub const GATES_PER_HOME: u32 = 3;
+/// Iterations of a feature before it fails.
+pub const ITERATIONS_MAX: u32 = 6;
+/// Attempts of one job within an iteration.
+pub const ATTEMPTS_MAX: u32 = 3;
+/// Times that a launcher is started again without progress.
+pub const RESUMES_MAX: u32 = 1;
+/// A heartbeat of a remote agent counts as life for this long.
+pub const HEARTBEAT_FRESH_MS: u64 = 30_000;
+/// Time between TERM and the end of the tree.
+pub const GRACE_MS: u64 = 5_000;
+/// Time that a job's pipes are read after its main process ended and others still hold them.
+pub const DRAIN_MS: u64 = 300;
+/// How long an agent may run when its config does not say.
+pub const AGENT_TIMEOUT_MS: u64 = 2 * 60 * 60 * 1000;
+/// How long a gate may run when its config does not say.
+pub const GATE_TIMEOUT_MS: u64 = 30 * 60 * 1000;
+/// Size of one output segment, in bytes.
+pub const SEGMENT_BYTES: u64 = 64 * 1024 * 1024;
+/// Output kept per job, in bytes; older segments go first.
+pub const OUTPUT_BYTES_MAX: u64 = 2 * 1024 * 1024 * 1024;
+/// Prompts above this size never go by argument, in bytes.
+pub const ARGV_PROMPT_BYTES_MAX: usize = 100_000;
+/// Waves and features of one plan.
+pub const FEATURES_PER_PLAN: usize = 2_000;
+/// Features of one plan, as text and specs together, in bytes.
+pub const PLAN_BYTES_MAX: usize = 16 * 1024 * 1024;

@@ -1,0 +1,195 @@
+//! A plan as the engine executes it: waves of features, with the agents and gates that the pinned
+//! config gives them. Parsed and checked elsewhere; here every name resolves.
+
+use std::collections::BTreeMap;
+
+use crate::ids::{AgentName, BlobId, FeatureId, GateName, RoleName};
+
+/// Everything that a plan run was submitted with. Never changes after the submit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlanSpec {
+    /// The plan's title.
+    pub title: String,
+    /// Path of the plan file as given, relative to the repository root where it lies inside.
+    pub path: String,
+    /// The pinned bytes of the plan file.
+    pub source: BlobId,
+    /// The pinned bytes of `tidegate.toml`, when there is one.
+    pub config: Option<BlobId>,
+    /// Full name of the target ref, such as `refs/heads/main`.
+    pub target: String,
+    /// Waves in their order. Every feature is in exactly one.
+    pub waves: Vec<WaveSpec>,
+    /// Features by id.
+    pub features: BTreeMap<FeatureId, FeatureSpec>,
+    /// Agents that the roles name.
+    pub agents: BTreeMap<AgentName, AgentSpec>,
+    /// The role that builds; its agent is in [`PlanSpec::agents`].
+    pub builder: RoleSpec,
+    /// Gates that features or the landing name.
+    pub gates: BTreeMap<GateName, GateSpec>,
+    /// How changes reach the target.
+    pub landing: LandingSpec,
+    /// Who consents to a landing.
+    pub review: ReviewPolicy,
+    /// What a failed feature means for later waves.
+    pub on_failure: OnFailure,
+    /// Who commits an agent's changes.
+    pub commit: CommitRule,
+    /// Features of this run that may be active at once.
+    pub active_max: u32,
+}
+
+/// One wave.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WaveSpec {
+    /// Its number; rises within a plan.
+    pub number: u32,
+    /// Its name.
+    pub name: String,
+    /// Its features, in the order of the plan.
+    pub features: Vec<FeatureId>,
+}
+
+/// One feature.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FeatureSpec {
+    /// A line for people.
+    pub title: String,
+    /// What its builder is asked to do: pinned text of the prompt or the spec file.
+    pub prompt: BlobId,
+    /// Features that must have landed before it starts.
+    pub needs: Vec<FeatureId>,
+    /// Paths it declares to change, as globs. Empty: not declared.
+    pub paths: Vec<String>,
+    /// Gates that its commit must pass, in order.
+    pub gates: Vec<GateName>,
+    /// The agent that builds it, when it is not the role's.
+    pub agent: Option<AgentName>,
+    /// Whether an end without a change is a success.
+    pub allow_no_change: bool,
+    /// Iterations before it fails.
+    pub iterations_max: u32,
+    /// Attempts of one job within an iteration.
+    pub attempts_max: u32,
+}
+
+/// A role and who fills it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RoleSpec {
+    /// The role's name.
+    pub name: RoleName,
+    /// Its agent.
+    pub agent: AgentName,
+}
+
+/// How an agent is started. Data of a manifest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentSpec {
+    /// Argv template: `{prompt}`, `{prompt_file}`, `{feature}`, `{run}`, `{iteration}`, `{attempt}`.
+    pub argv: Vec<String>,
+    /// How the prompt reaches it.
+    pub prompt: PromptChannel,
+    /// Environment that the config adds.
+    pub env: BTreeMap<String, String>,
+    /// Limit of one attempt, in milliseconds on the monotonic clock.
+    pub timeout_ms: u64,
+    /// Time between TERM and the end of its tree, in milliseconds.
+    pub grace_ms: u64,
+}
+
+/// How a prompt reaches an agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PromptChannel {
+    /// On standard input, then end of file.
+    Stdin,
+    /// As an argument, where the template says `{prompt}`.
+    Argv,
+    /// As a file whose path stands where the template says `{prompt_file}`.
+    File,
+}
+
+/// How a gate is run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GateSpec {
+    /// What is executed.
+    pub run: GateRun,
+    /// Environment that the config adds.
+    pub env: BTreeMap<String, String>,
+    /// Paths within the checkout that are kept from one run of a gate to the next.
+    pub cache: Vec<String>,
+    /// Limit, in milliseconds on the monotonic clock.
+    pub timeout_ms: u64,
+}
+
+/// What a gate executes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum GateRun {
+    /// An argv, without a shell.
+    Argv(Vec<String>),
+    /// A text for `bash -eo pipefail -c`.
+    Script(String),
+}
+
+/// How changes reach the target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LandingSpec {
+    /// Form of the landed change.
+    pub strategy: Strategy,
+    /// Gates that the merged tree must pass, in order.
+    pub merge_gates: Vec<GateName>,
+}
+
+/// Form of the landed change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Strategy {
+    /// A merge commit with both parents.
+    Merge,
+    /// One commit on top of the target.
+    Squash,
+}
+
+/// Who consents to a landing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReviewPolicy {
+    /// The gates decide.
+    Auto,
+    /// A person approves.
+    Person,
+}
+
+/// What a failed feature means for later waves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnFailure {
+    /// No later wave starts.
+    Stop,
+    /// Only its dependants are skipped.
+    Continue,
+}
+
+/// Who commits an agent's changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CommitRule {
+    /// Tidegate commits what an agent left over.
+    Auto,
+    /// Only the agent's own commits count.
+    Agent,
+}
+
+impl PlanSpec {
+    /// The number of the wave that `feature` is in.
+    pub fn wave_of(&self, feature: &FeatureId) -> Option<u32> {
+        self.waves.iter().find(|w| w.features.contains(feature)).map(|w| w.number)
+    }
+
+    /// The agent that builds `feature`.
+    pub fn agent_of(&self, feature: &FeatureSpec) -> Option<(&AgentName, &AgentSpec)> {
+        let name = feature.agent.as_ref().unwrap_or(&self.builder.agent);
+        self.agents.get_key_value(name)
+    }
+
+    /// The features in the order of waves and of the plan within them.
+    pub fn in_order(&self) -> impl Iterator<Item = (u32, &FeatureId)> {
+        self.waves.iter().flat_map(|w| w.features.iter().map(move |f| (w.number, f)))
+    }
+}

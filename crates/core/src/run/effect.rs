@@ -1,0 +1,201 @@
+//! The I/O that a run's state asks for, derived from the state itself.
+//!
+//! An effect is open exactly as long as the state that implies it: it needs no memory of its own,
+//! and a restart derives the same list. Its key names it in the outbox.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::feature::{Block, Building, FeatureState, LandStep, Merged};
+use super::state::{JobState, Run, Work};
+use crate::exit::Identity;
+use crate::ids::{AgentId, FeatureId, JobId, Oid};
+use crate::launcher::AgentProcess;
+use crate::verdict::Row;
+
+/// Names an effect within its run.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct EffectKey(pub String);
+
+impl fmt::Display for EffectKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// One piece of I/O. Every one is answered by a report, or closed by another input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Effect {
+    /// Look at the job's records and do what the verdict table says: spawn, watch, report.
+    SuperviseJob {
+        /// The job.
+        job: JobId,
+        /// Its row, for the table.
+        row: Row,
+    },
+    /// End the job's tree, or withdraw it when it never started.
+    StopJob {
+        /// The job.
+        job: JobId,
+        /// Who asked.
+        actor: String,
+    },
+    /// Watch the agents of a launcher that is gone; report whenever one ends.
+    WatchAgents {
+        /// The launcher's job.
+        job: JobId,
+    },
+    /// End the registered agents of a settled run.
+    SweepAgents {
+        /// The agents that may be alive on this host.
+        agents: Vec<(AgentId, Identity)>,
+    },
+    /// Make the feature's worktree, or bring it up to date.
+    PrepareWorktree {
+        /// The feature.
+        feature: FeatureId,
+        /// The recorded base, when there is one.
+        base: Option<Oid>,
+        /// The target commit to merge into the branch.
+        sync: Option<Oid>,
+    },
+    /// Commit what the builder left.
+    Commit {
+        /// The feature.
+        feature: FeatureId,
+        /// The builder's job.
+        job: JobId,
+        /// The commit that the branch began at.
+        base: Oid,
+    },
+    /// Make the merged commit.
+    Merge {
+        /// The feature.
+        feature: FeatureId,
+        /// The commit to land.
+        commit: Oid,
+    },
+    /// Move the target, by compare-and-swap, after a look whether it has moved already.
+    UpdateTarget {
+        /// The feature.
+        feature: FeatureId,
+        /// From where to where.
+        merged: Merged,
+    },
+    /// Watch the target's checkout until it is clean.
+    AwaitClean {
+        /// The feature.
+        feature: FeatureId,
+    },
+}
+
+impl Run {
+    /// All effects that the state asks for, by key.
+    pub fn outstanding(&self) -> BTreeMap<EffectKey, Effect> {
+        let mut open = BTreeMap::new();
+        if self.status.is_terminal() {
+            return open;
+        }
+        for (id, job) in &self.jobs {
+            let row = match &job.state {
+                JobState::Launching => Row::Launching,
+                JobState::Running(_) => Row::Running,
+                JobState::Stopping { actor, .. } => {
+                    let effect = Effect::StopJob { job: id.clone(), actor: actor.clone() };
+                    open.insert(EffectKey(format!("job:{}:stop", id.number())), effect);
+                    Row::Stopping
+                }
+                JobState::Finished { .. } | JobState::Quarantined { .. } => continue,
+            };
+            let effect = Effect::SuperviseJob { job: id.clone(), row };
+            open.insert(EffectKey(format!("job:{}", id.number())), effect);
+        }
+        match &self.work {
+            Work::Launcher { .. } => self.outstanding_of_launcher(&mut open),
+            Work::Plan { state, .. } => {
+                for (id, feature) in &state.features {
+                    if let Some((key, effect)) = outstanding_of_feature(id, feature) {
+                        open.insert(EffectKey(key), effect);
+                    }
+                }
+            }
+        }
+        open
+    }
+
+    fn outstanding_of_launcher(&self, open: &mut BTreeMap<EffectKey, Effect>) {
+        let Some((_, launcher)) = self.launcher() else { return };
+        if launcher.settled.is_some() {
+            let agents = self.sweepable_agents();
+            if !agents.is_empty() {
+                open.insert(EffectKey("agents:sweep".into()), Effect::SweepAgents { agents });
+            }
+        } else if let (Some(_), Some(job)) = (&launcher.degraded, &launcher.job) {
+            let key = EffectKey(format!("agents:watch:{}", job.number()));
+            open.insert(key, Effect::WatchAgents { job: job.clone() });
+        }
+    }
+
+    /// The registered agents of this host whose end is not recorded.
+    pub(crate) fn sweepable_agents(&self) -> Vec<(AgentId, Identity)> {
+        let Some((_, launcher)) = self.launcher() else { return Vec::new() };
+        if launcher.swept {
+            return Vec::new();
+        }
+        let local = |(id, agent): (&AgentId, &crate::launcher::Registered)| match &agent.process {
+            AgentProcess::Local(identity) if agent.end.is_none() => {
+                Some((id.clone(), identity.clone()))
+            }
+            AgentProcess::Local(_) | AgentProcess::Remote => None,
+        };
+        launcher.registered.iter().filter_map(local).collect()
+    }
+}
+
+fn outstanding_of_feature(
+    id: &FeatureId,
+    feature: &super::feature::Feature,
+) -> Option<(String, Effect)> {
+    let round = feature.iteration;
+    match &feature.state {
+        FeatureState::Building(Building::Preparing) => Some((
+            format!("feature:{id}:{round}:worktree"),
+            Effect::PrepareWorktree {
+                feature: id.clone(),
+                base: feature.base.clone(),
+                sync: feature.sync.clone(),
+            },
+        )),
+        FeatureState::Building(Building::Committing(job)) => Some((
+            format!("feature:{id}:{}:commit", job.number()),
+            Effect::Commit { feature: id.clone(), job: job.clone(), base: feature.base.clone()? },
+        )),
+        FeatureState::Landing(LandStep::Merging) => Some((
+            format!("feature:{id}:{round}:merge"),
+            Effect::Merge { feature: id.clone(), commit: feature.tested.as_ref()?.commit.clone() },
+        )),
+        FeatureState::Landing(LandStep::Updating { merged }) => Some((
+            format!("feature:{id}:{round}:update:{}", merged.commit),
+            Effect::UpdateTarget { feature: id.clone(), merged: merged.clone() },
+        )),
+        FeatureState::Blocked(Block::TargetDirty { .. }) => Some((
+            format!("feature:{id}:{round}:clean"),
+            Effect::AwaitClean { feature: id.clone() },
+        )),
+        FeatureState::Blocked(
+            Block::Conflict { .. }
+            | Block::TargetMissing
+            | Block::Git { .. }
+            | Block::Quarantine { .. },
+        )
+        | FeatureState::Queued
+        | FeatureState::Building(Building::AwaitingSlot | Building::Agent(_))
+        | FeatureState::Verifying { .. }
+        | FeatureState::InReview
+        | FeatureState::Landing(LandStep::AwaitingTarget | LandStep::Gates { .. })
+        | FeatureState::Landed { .. }
+        | FeatureState::Failed { .. }
+        | FeatureState::Cancelled { .. }
+        | FeatureState::Skipped { .. } => None,
+    }
+}

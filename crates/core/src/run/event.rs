@@ -1,0 +1,233 @@
+//! The facts of a run. Its state is what [`super::Run::apply`] makes of them, and nothing else.
+
+use super::feature::{Block, Feedback, Merged, Tested};
+use super::state::{Purpose, Work};
+use crate::exit::{Exit, Started};
+use crate::ids::{AgentId, BlobId, FeatureId, GateName, JobId, Oid, QueueKey, RunId};
+use crate::launcher::{AgentEnd, Journal, Registered, Settled};
+use crate::time::WallMs;
+
+/// The first fact of every run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Submitted {
+    /// Its id.
+    pub id: RunId,
+    /// The store's sequence.
+    pub seq: u64,
+    /// Its queue.
+    pub queue: QueueKey,
+    /// Who submitted it.
+    pub actor: String,
+    /// When, on the wall clock.
+    pub at: WallMs,
+    /// The pinned environment.
+    pub env: BlobId,
+    /// The run whose job submitted it, or whose failed half it repeats.
+    pub parent: Option<RunId>,
+    /// What it executes, at its beginning.
+    pub work: Work,
+}
+
+/// One fact of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields repeat the words of the variants' documentation")]
+pub enum Event {
+    /// The run exists.
+    Submitted(Box<Submitted>),
+    /// The daemon took it from its queue.
+    Claimed { supervisor: String, at: WallMs },
+    /// A new daemon took over a running run.
+    Adopted { supervisor: String },
+    /// Someone asked for its end.
+    CancelRequested { actor: String },
+    /// It ended well.
+    Completed { at: WallMs },
+    /// It ended badly.
+    Failed { at: WallMs, detail: Option<String> },
+    /// It ended because someone asked for it.
+    Cancelled { at: WallMs, actor: String },
+
+    /// A job was decided on; it may be spawned from now on.
+    JobCreated { job: JobId, purpose: Purpose, attempt: u32, nonce: String, at: WallMs },
+    /// A job's main process exists.
+    JobStarted { job: JobId, started: Started },
+    /// The launcher's main process exists.
+    LauncherStarted { job: JobId, started: Started, resumed: bool },
+    /// A job was asked to end.
+    JobStopping { job: JobId, actor: String },
+    /// A job ended.
+    JobFinished { job: JobId, exit: Exit },
+    /// A job's records contradict each other.
+    JobQuarantined { job: JobId, detail: String },
+
+    /// The journal's newest entry.
+    Progress { journal: Journal },
+    /// The launcher registered an agent.
+    AgentRegistered { agent: AgentId, registered: Registered },
+    /// An end of a registered agent was reported.
+    AgentExited { agent: AgentId, end: AgentEnd },
+    /// The launcher is gone, these agents of it live on.
+    AgentsAdopted { end: Exit, agents: Vec<AgentId> },
+    /// The launcher is to be started again at `wave`.
+    Resuming { wave: u32 },
+    /// The launcher's end is known from its exit record or its journal.
+    StatusReconciled { settled: Settled },
+    /// The launcher was lost before it left a word.
+    FailedBeforeStatus { settled: Settled, launcher_pid: Option<u32> },
+    /// Its agents are gone, but for those named.
+    AgentsSwept { remaining: Vec<AgentId> },
+
+    /// A feature got a slot for its iteration.
+    FeatureAdmitted { feature: FeatureId },
+    /// Its worktree stands at `head`.
+    WorktreeReady { feature: FeatureId, path: String, base: Oid },
+    /// A job for it ended without a result, and may be tried again.
+    AttemptFailed { feature: FeatureId, job: JobId, counted: bool },
+    /// Its builder ended well; what it left is to be committed.
+    BuilderFinished { feature: FeatureId, job: JobId },
+    /// No snapshot was taken.
+    SnapshotSkipped { feature: FeatureId, job: JobId, why: String },
+    /// Its commit for this iteration is known.
+    Committed { feature: FeatureId, tested: Tested },
+    /// The iteration failed; the next one begins, with this feedback.
+    IterationFailed { feature: FeatureId, feedback: Feedback, sync: Option<Oid> },
+    /// A gate passed; its job's record is the evidence.
+    GatePassed { feature: FeatureId, gate: GateName, job: JobId },
+    /// A gate failed; its job's record is the evidence.
+    GateFailed { feature: FeatureId, gate: GateName, job: JobId },
+    /// All gates of the branch passed.
+    Verified { feature: FeatureId },
+    /// Consent to land this commit was given.
+    Approved { feature: FeatureId, commit: Option<Oid>, by: String },
+    /// The target is free for this landing.
+    LandingAdmitted { feature: FeatureId },
+    /// The merged commit exists.
+    MergePrepared { feature: FeatureId, merged: Merged },
+    /// The target is to be moved to this commit: the intent, before the deed.
+    LandingIntended { feature: FeatureId, merged: Merged },
+    /// The target moved meanwhile; the merge is made anew.
+    TargetMoved { feature: FeatureId },
+    /// The change is on the target.
+    Landed { feature: FeatureId, commit: Option<Oid> },
+    /// The feature cannot go on by itself.
+    Blocked { feature: FeatureId, block: Block },
+    /// What was in the way of its landing is gone.
+    Unblocked { feature: FeatureId },
+    /// The feature is given up.
+    FeatureFailed { feature: FeatureId, reason: String },
+    /// The feature is not tried, because of another one.
+    FeatureSkipped { feature: FeatureId, cause: FeatureId },
+    /// The feature was ended because someone asked for it.
+    FeatureCancelled { feature: FeatureId, actor: String },
+    /// The feature was put back into its queue.
+    FeatureRetried { feature: FeatureId, actor: String },
+}
+
+/// Whose chain a fact belongs to.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Subject<'a> {
+    /// The run's.
+    Run,
+    /// A feature's.
+    Feature(&'a FeatureId),
+}
+
+impl Event {
+    /// Whose chain the fact belongs to.
+    pub fn subject(&self) -> Subject<'_> {
+        match self {
+            Self::Submitted(_)
+            | Self::Claimed { .. }
+            | Self::Adopted { .. }
+            | Self::CancelRequested { .. }
+            | Self::Completed { .. }
+            | Self::Failed { .. }
+            | Self::Cancelled { .. }
+            | Self::JobCreated { .. }
+            | Self::JobStarted { .. }
+            | Self::LauncherStarted { .. }
+            | Self::JobStopping { .. }
+            | Self::JobFinished { .. }
+            | Self::JobQuarantined { .. }
+            | Self::Progress { .. }
+            | Self::AgentRegistered { .. }
+            | Self::AgentExited { .. }
+            | Self::AgentsAdopted { .. }
+            | Self::Resuming { .. }
+            | Self::StatusReconciled { .. }
+            | Self::FailedBeforeStatus { .. }
+            | Self::AgentsSwept { .. } => Subject::Run,
+            Self::FeatureAdmitted { feature }
+            | Self::WorktreeReady { feature, .. }
+            | Self::AttemptFailed { feature, .. }
+            | Self::BuilderFinished { feature, .. }
+            | Self::SnapshotSkipped { feature, .. }
+            | Self::Committed { feature, .. }
+            | Self::IterationFailed { feature, .. }
+            | Self::GatePassed { feature, .. }
+            | Self::GateFailed { feature, .. }
+            | Self::Verified { feature }
+            | Self::Approved { feature, .. }
+            | Self::LandingAdmitted { feature }
+            | Self::MergePrepared { feature, .. }
+            | Self::LandingIntended { feature, .. }
+            | Self::TargetMoved { feature }
+            | Self::Landed { feature, .. }
+            | Self::Blocked { feature, .. }
+            | Self::Unblocked { feature }
+            | Self::FeatureFailed { feature, .. }
+            | Self::FeatureSkipped { feature, .. }
+            | Self::FeatureCancelled { feature, .. }
+            | Self::FeatureRetried { feature, .. } => Subject::Feature(feature),
+        }
+    }
+
+    /// Its name in the log, the API and `tidegate events`.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Submitted(_) => "submitted",
+            Self::Claimed { .. } => "daemon-claimed",
+            Self::Adopted { .. } => "daemon-adopted",
+            Self::CancelRequested { .. } => "cancel-requested",
+            Self::Completed { .. } => "run-completed",
+            Self::Failed { .. } => "run-failed",
+            Self::Cancelled { .. } => "run-cancelled",
+            Self::JobCreated { .. } => "job-created",
+            Self::JobStarted { .. } => "job-started",
+            Self::LauncherStarted { .. } => "launcher-started",
+            Self::JobStopping { .. } => "job-stopping",
+            Self::JobFinished { .. } => "job-finished",
+            Self::JobQuarantined { .. } => "job-quarantined",
+            Self::Progress { .. } => "progress",
+            Self::AgentRegistered { .. } => "agent-registered",
+            Self::AgentExited { .. } => "agent-exited",
+            Self::AgentsAdopted { .. } => "agent-runtime-adopted",
+            Self::Resuming { .. } => "launcher-resuming",
+            Self::StatusReconciled { .. } => "launcher-status-reconciled",
+            Self::FailedBeforeStatus { .. } => "failed-before-status",
+            Self::AgentsSwept { .. } => "agents-swept",
+            Self::FeatureAdmitted { .. } => "feature-admitted",
+            Self::WorktreeReady { .. } => "worktree-ready",
+            Self::AttemptFailed { .. } => "attempt-failed",
+            Self::BuilderFinished { .. } => "builder-finished",
+            Self::SnapshotSkipped { .. } => "snapshot-skipped",
+            Self::Committed { .. } => "committed",
+            Self::IterationFailed { .. } => "iteration-failed",
+            Self::GatePassed { .. } => "gate-passed",
+            Self::GateFailed { .. } => "gate-failed",
+            Self::Verified { .. } => "verified",
+            Self::Approved { .. } => "approved",
+            Self::LandingAdmitted { .. } => "landing-admitted",
+            Self::MergePrepared { .. } => "merge-prepared",
+            Self::LandingIntended { .. } => "landing-intended",
+            Self::TargetMoved { .. } => "target-moved",
+            Self::Landed { .. } => "landed",
+            Self::Blocked { .. } => "feature-blocked",
+            Self::Unblocked { .. } => "feature-unblocked",
+            Self::FeatureFailed { .. } => "feature-failed",
+            Self::FeatureSkipped { .. } => "feature-skipped",
+            Self::FeatureCancelled { .. } => "feature-cancelled",
+            Self::FeatureRetried { .. } => "feature-retried",
+        }
+    }
+}

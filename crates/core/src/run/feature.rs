@@ -1,0 +1,295 @@
+//! What a feature of a plan run is at one moment.
+
+use crate::exit::Exit;
+use crate::ids::{FeatureId, GateName, JobId, Oid};
+
+/// How far one feature is.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Feature {
+    /// Where it stands in the pipeline.
+    pub state: FeatureState,
+    /// Its iteration, from 1; 0 until it first starts.
+    pub iteration: u32,
+    /// Attempts of the current job purpose that count against the limit.
+    pub failures: u32,
+    /// The commit that its branch began at.
+    pub base: Option<Oid>,
+    /// Its worktree, once there is one.
+    pub worktree: Option<String>,
+    /// Its newest commit that Tidegate saw.
+    pub tested: Option<Tested>,
+    /// Whether consent to land that commit was given.
+    pub approved: bool,
+    /// What the next builder is told about the last failure.
+    pub feedback: Option<Feedback>,
+    /// The target commit to merge into its branch before the next builder starts.
+    pub sync: Option<Oid>,
+}
+
+/// A commit and its tree: what a gate is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tested {
+    /// The commit.
+    pub commit: Oid,
+    /// Its tree.
+    pub tree: Oid,
+}
+
+/// Where a feature stands.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum FeatureState {
+    /// Waits for its wave, its needs or a slot.
+    #[default]
+    Queued,
+    /// A builder works, or is about to.
+    Building(Building),
+    /// Gates check its commit.
+    Verifying {
+        /// Index of the gate in the feature's list.
+        gate: usize,
+        /// How far that gate is.
+        step: GateStep,
+    },
+    /// Waits for consent to land.
+    InReview,
+    /// On its way to the target.
+    Landing(LandStep),
+    /// Cannot go on by itself.
+    Blocked(Block),
+    /// On the target.
+    Landed {
+        /// The commit on the target; `None` when there was nothing to change.
+        commit: Option<Oid>,
+    },
+    /// Given up.
+    Failed {
+        /// Why, for a person.
+        reason: String,
+    },
+    /// Ended because someone asked for it.
+    Cancelled {
+        /// Who asked.
+        actor: String,
+    },
+    /// Not tried, because of another one.
+    Skipped {
+        /// The feature that it waited for.
+        cause: FeatureId,
+    },
+}
+
+/// The steps of building.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Building {
+    /// Waits for a slot of the run and the home.
+    AwaitingSlot,
+    /// Its worktree is being made or brought up to date.
+    Preparing,
+    /// Its builder runs.
+    Agent(JobId),
+    /// What the builder left is being committed.
+    Committing(JobId),
+}
+
+/// The steps of one gate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum GateStep {
+    /// Waits for a gate slot of the home.
+    AwaitingSlot,
+    /// Runs.
+    Running(JobId),
+}
+
+/// The steps of a landing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LandStep {
+    /// Waits until no other landing works on the target.
+    AwaitingTarget,
+    /// The merged commit is being made.
+    Merging,
+    /// Gates check the merged commit.
+    Gates {
+        /// The merged commit.
+        merged: Merged,
+        /// Index of the gate in the landing's list.
+        gate: usize,
+        /// How far that gate is.
+        step: GateStep,
+    },
+    /// The target is being moved, by compare-and-swap.
+    Updating {
+        /// The merged commit.
+        merged: Merged,
+    },
+}
+
+/// A merged commit, not yet on the target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Merged {
+    /// The target's commit that it builds on.
+    pub onto: Oid,
+    /// The merged commit.
+    pub commit: Oid,
+    /// Its tree.
+    pub tree: Oid,
+}
+
+/// Why a feature cannot go on by itself, and so what unblocks it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Block {
+    /// The merge conflicts. Unblocked by a person: resolve and retry.
+    Conflict {
+        /// The paths in conflict.
+        paths: Vec<String>,
+    },
+    /// The target's checkout has work that the landing would touch. Goes on by itself once clean.
+    TargetDirty {
+        /// The paths in the way.
+        paths: Vec<String>,
+        /// What is the matter with the checkout.
+        why: String,
+    },
+    /// The target does not exist. Unblocked by a person: make it and retry.
+    TargetMissing,
+    /// git or the disk refused. Unblocked by a person: mend it and retry.
+    Git {
+        /// What it said.
+        detail: String,
+    },
+    /// A job's records contradict each other. Unblocked by a person: look, then retry or cancel.
+    Quarantine {
+        /// The job.
+        job: JobId,
+        /// What contradicts.
+        detail: String,
+    },
+}
+
+/// What the next builder is told about the last failure.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Feedback {
+    /// A gate failed.
+    Gate {
+        /// The gate.
+        gate: GateName,
+        /// The commit that it ran on.
+        commit: Oid,
+        /// Its job, whose output is the evidence.
+        job: JobId,
+        /// Its end.
+        exit: Exit,
+        /// Whether it ran on the merged tree.
+        merged: bool,
+    },
+    /// The builder ended without a change.
+    NoChange,
+    /// The repository's commit hook refused.
+    HookRefused {
+        /// What it said.
+        output: String,
+    },
+    /// The builder left its branch.
+    LeftBranch {
+        /// Where it was found.
+        found: String,
+    },
+    /// The target's changes do not merge into the branch.
+    SyncConflict {
+        /// The paths in conflict.
+        paths: Vec<String>,
+    },
+}
+
+impl Feature {
+    /// Whether nothing more happens to it.
+    pub fn is_terminal(&self) -> bool {
+        match self.state {
+            FeatureState::Landed { .. }
+            | FeatureState::Failed { .. }
+            | FeatureState::Cancelled { .. }
+            | FeatureState::Skipped { .. } => true,
+            FeatureState::Queued
+            | FeatureState::Building(_)
+            | FeatureState::Verifying { .. }
+            | FeatureState::InReview
+            | FeatureState::Landing(_)
+            | FeatureState::Blocked(_) => false,
+        }
+    }
+
+    /// Whether it counts against the slots of its run and its home.
+    pub fn holds_slot(&self) -> bool {
+        match self.state {
+            FeatureState::Building(
+                Building::Preparing | Building::Agent(_) | Building::Committing(_),
+            )
+            | FeatureState::Verifying { .. } => true,
+            FeatureState::Building(Building::AwaitingSlot)
+            | FeatureState::Queued
+            | FeatureState::InReview
+            | FeatureState::Landing(_)
+            | FeatureState::Blocked(_)
+            | FeatureState::Landed { .. }
+            | FeatureState::Failed { .. }
+            | FeatureState::Cancelled { .. }
+            | FeatureState::Skipped { .. } => false,
+        }
+    }
+
+    /// The job that it waits for.
+    pub fn job(&self) -> Option<&JobId> {
+        match &self.state {
+            FeatureState::Building(Building::Agent(job) | Building::Committing(job))
+            | FeatureState::Verifying { step: GateStep::Running(job), .. }
+            | FeatureState::Landing(LandStep::Gates { step: GateStep::Running(job), .. }) => {
+                Some(job)
+            }
+            FeatureState::Building(Building::AwaitingSlot | Building::Preparing)
+            | FeatureState::Verifying { step: GateStep::AwaitingSlot, .. }
+            | FeatureState::Landing(
+                LandStep::AwaitingTarget
+                | LandStep::Merging
+                | LandStep::Updating { .. }
+                | LandStep::Gates { step: GateStep::AwaitingSlot, .. },
+            )
+            | FeatureState::Queued
+            | FeatureState::InReview
+            | FeatureState::Blocked(_)
+            | FeatureState::Landed { .. }
+            | FeatureState::Failed { .. }
+            | FeatureState::Cancelled { .. }
+            | FeatureState::Skipped { .. } => None,
+        }
+    }
+}
+
+impl FeatureState {
+    /// Its word in the run document.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Queued => "queued",
+            Self::Building(_) => "building",
+            Self::Verifying { .. } => "verifying",
+            Self::InReview => "in_review",
+            Self::Landing(_) => "landing",
+            Self::Blocked(_) => "blocked",
+            Self::Landed { .. } => "landed",
+            Self::Failed { .. } => "failed",
+            Self::Cancelled { .. } => "cancelled",
+            Self::Skipped { .. } => "skipped",
+        }
+    }
+}
+
+impl Block {
+    /// Its word in the run document: the typed reason.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Conflict { .. } => "conflict",
+            Self::TargetDirty { .. } => "target_dirty",
+            Self::TargetMissing => "target_missing",
+            Self::Git { .. } => "git",
+            Self::Quarantine { .. } => "quarantine",
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! Everything that can change a run, and how an input is refused.
+
+use super::feature::{Merged, Tested};
+use crate::exit::{Exit, Started};
+use crate::ids::{AgentId, FeatureId, JobId, Oid, RoleName};
+use crate::launcher::{AgentEnd, Journal, Registered};
+
+/// One thing that happened or is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "inputs are handed on, never kept in numbers")]
+pub enum Input {
+    /// The queue gives the run its turn.
+    Claim {
+        /// The daemon that claims.
+        supervisor: String,
+    },
+    /// A new daemon takes the run over.
+    Adopt {
+        /// The daemon that adopts.
+        supervisor: String,
+    },
+    /// Someone asks for the end of the run.
+    Cancel {
+        /// Who.
+        actor: String,
+    },
+    /// Someone asks to try a feature of a running run again.
+    RetryFeature {
+        /// Which.
+        feature: FeatureId,
+        /// Who.
+        actor: String,
+    },
+    /// Someone consents to the landing of a feature's commit.
+    Approve {
+        /// Which.
+        feature: FeatureId,
+        /// The commit that was looked at.
+        commit: Oid,
+        /// Who.
+        actor: String,
+    },
+    /// The launcher asks Tidegate to start an agent.
+    StartAgent {
+        /// The agent's id within the run.
+        agent: AgentId,
+        /// Its role, for people.
+        role: Option<RoleName>,
+        /// Its argv.
+        argv: Vec<String>,
+    },
+    /// Admission gives a resource.
+    Grant(Grant),
+    /// An adapter saw something.
+    Report(Report),
+}
+
+/// A resource that admission gives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Grant {
+    /// A slot of the run and the home.
+    Slot {
+        /// For which feature.
+        feature: FeatureId,
+    },
+    /// A gate slot of the home.
+    Gate {
+        /// For which feature.
+        feature: FeatureId,
+        /// Its number, from 0.
+        slot: u32,
+    },
+    /// The target, for one landing.
+    Target {
+        /// For which feature.
+        feature: FeatureId,
+    },
+}
+
+/// What an adapter saw.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "reports are handed on, never kept in numbers")]
+pub enum Report {
+    /// The job's main process exists.
+    JobStarted {
+        /// The job.
+        job: JobId,
+        /// The record.
+        started: Started,
+    },
+    /// The job ended: its record was read, or its loss was concluded.
+    JobFinished {
+        /// The job.
+        job: JobId,
+        /// Its start, where its record survived.
+        started: Option<Started>,
+        /// Its end.
+        exit: Exit,
+        /// What its launcher left in its files, read after the end.
+        ingested: Ingested,
+    },
+    /// The job's records contradict each other.
+    JobQuarantined {
+        /// The job.
+        job: JobId,
+        /// What contradicts.
+        detail: String,
+    },
+    /// A launcher's files were read, or its agents were looked at.
+    Ingested(Ingested),
+    /// The agents of a settled run were ended.
+    AgentsSwept {
+        /// Those that could not be.
+        remaining: Vec<AgentId>,
+    },
+    /// A worktree was made or brought up to date.
+    Worktree {
+        /// The feature.
+        feature: FeatureId,
+        /// What came of it.
+        outcome: WorktreeOutcome,
+    },
+    /// What a builder left was committed, or not.
+    Commit {
+        /// The feature.
+        feature: FeatureId,
+        /// The builder's job.
+        job: JobId,
+        /// What came of it.
+        outcome: CommitOutcome,
+    },
+    /// A merge was prepared, or not.
+    Merge {
+        /// The feature.
+        feature: FeatureId,
+        /// What came of it.
+        outcome: MergeOutcome,
+    },
+    /// The target was moved, or not.
+    Update {
+        /// The feature.
+        feature: FeatureId,
+        /// The commit that it was to be moved to.
+        commit: Oid,
+        /// What came of it.
+        outcome: UpdateOutcome,
+    },
+    /// The checkout of the target no longer stands in the way.
+    TargetClean {
+        /// The feature.
+        feature: FeatureId,
+    },
+}
+
+/// What was read from a launcher's files and seen of its agents.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Ingested {
+    /// The journal's newest entry.
+    pub journal: Option<Journal>,
+    /// Agents registered, whether new or known.
+    pub registered: Vec<(AgentId, Registered)>,
+    /// Ends of agents, whether new or known.
+    pub ends: Vec<(AgentId, AgentEnd)>,
+    /// Agents that are alive: proved identity, or a fresh heartbeat of a remote one.
+    pub alive: Vec<AgentId>,
+}
+
+/// What came of preparing a worktree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WorktreeOutcome {
+    /// It stands.
+    Ready {
+        /// Its path.
+        path: String,
+        /// The commit that its branch began at.
+        base: Oid,
+    },
+    /// The target's changes do not merge into the branch.
+    SyncConflict {
+        /// The paths in conflict.
+        paths: Vec<String>,
+    },
+    /// The target does not exist.
+    TargetMissing,
+    /// git or the disk refused.
+    Failed {
+        /// What it said.
+        detail: String,
+    },
+}
+
+/// What came of committing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CommitOutcome {
+    /// The branch is beyond its base.
+    Commit(Tested),
+    /// The branch is at its base. The base and its tree.
+    NoChange(Tested),
+    /// The commit hook refused.
+    HookRefused {
+        /// What it said.
+        output: String,
+    },
+    /// The worktree is not on its branch.
+    LeftBranch {
+        /// Where it was found.
+        found: String,
+    },
+    /// git or the disk refused.
+    Failed {
+        /// What it said.
+        detail: String,
+    },
+}
+
+/// What came of preparing a merge.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MergeOutcome {
+    /// The merged commit exists.
+    Merged(Merged),
+    /// The target has it all already: at this commit.
+    AlreadyThere {
+        /// The target's commit.
+        commit: Oid,
+    },
+    /// The merge conflicts.
+    Conflict {
+        /// The paths.
+        paths: Vec<String>,
+    },
+    /// The target does not exist.
+    TargetMissing,
+    /// git or the disk refused.
+    Failed {
+        /// What it said.
+        detail: String,
+    },
+}
+
+/// What came of moving the target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum UpdateOutcome {
+    /// It moved, or it had moved already: the commit is on it.
+    Landed,
+    /// It is elsewhere than the merge was made for.
+    Moved,
+    /// Its checkout has work in the way.
+    Dirty {
+        /// The paths.
+        paths: Vec<String>,
+        /// What is the matter with the checkout.
+        why: String,
+    },
+    /// It does not exist.
+    Missing,
+    /// git or the disk refused.
+    Failed {
+        /// What it said.
+        detail: String,
+    },
+}
+
+/// Why an input changed nothing.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Rejected {
+    /// The state that was asked for is there already.
+    #[error("already {0}")]
+    Already(&'static str),
+    /// The input is not legal in this state.
+    #[error("not possible while {0}")]
+    NotWhile(String),
+    /// The report is about something that the run no longer waits for.
+    #[error("late report: {0}")]
+    Late(&'static str),
+    /// The run has no such part.
+    #[error("no such {0}")]
+    Unknown(&'static str),
+}

@@ -1,0 +1,136 @@
+//! A feature from its review to the target.
+
+use super::event::Event;
+use super::feature::{Block, FeatureState, LandStep};
+use super::input::{MergeOutcome, Rejected, UpdateOutcome};
+use super::step::Draft;
+use crate::ids::{FeatureId, Oid};
+
+impl Draft {
+    /// Records consent, and the landing at once where there is nothing to change.
+    pub(super) fn consent(&mut self, id: &FeatureId, by: &str) {
+        let Some((_, feature)) = self.feature(id) else { return };
+        let commit = feature.tested.as_ref().map(|tested| tested.commit.clone());
+        let unchanged = commit.is_some() && commit == feature.base;
+        let by = by.to_owned();
+        self.emit(Event::Approved { feature: id.clone(), commit, by });
+        if unchanged {
+            self.emit(Event::Landed { feature: id.clone(), commit: None });
+        }
+    }
+
+    pub(super) fn admit_landing(&mut self, id: &FeatureId) -> Result<(), Rejected> {
+        self.require_land_step(id, &LandStep::AwaitingTarget)?;
+        self.emit(Event::LandingAdmitted { feature: id.clone() });
+        Ok(())
+    }
+
+    fn require_land_step(&self, id: &FeatureId, step: &LandStep) -> Result<(), Rejected> {
+        let (_, feature) = self.feature(id).ok_or(Rejected::Unknown("feature"))?;
+        match &feature.state {
+            FeatureState::Landing(found) if found == step => Ok(()),
+            FeatureState::Landing(_)
+            | FeatureState::Queued
+            | FeatureState::Building(_)
+            | FeatureState::Verifying { .. }
+            | FeatureState::InReview
+            | FeatureState::Blocked(_)
+            | FeatureState::Landed { .. }
+            | FeatureState::Failed { .. }
+            | FeatureState::Cancelled { .. }
+            | FeatureState::Skipped { .. } => Err(Rejected::Late("the landing is elsewhere")),
+        }
+    }
+
+    pub(super) fn merged(
+        &mut self,
+        id: &FeatureId,
+        outcome: &MergeOutcome,
+    ) -> Result<(), Rejected> {
+        self.require_land_step(id, &LandStep::Merging)?;
+        let feature = id.clone();
+        self.emit(match outcome {
+            MergeOutcome::Merged(merged) => {
+                Event::MergePrepared { feature, merged: merged.clone() }
+            }
+            MergeOutcome::AlreadyThere { commit } => {
+                Event::Landed { feature, commit: Some(commit.clone()) }
+            }
+            MergeOutcome::Conflict { paths } => {
+                Event::Blocked { feature, block: Block::Conflict { paths: paths.clone() } }
+            }
+            MergeOutcome::TargetMissing => Event::Blocked { feature, block: Block::TargetMissing },
+            MergeOutcome::Failed { detail } => {
+                Event::Blocked { feature, block: Block::Git { detail: detail.clone() } }
+            }
+        });
+        Ok(())
+    }
+
+    pub(super) fn updated(
+        &mut self,
+        id: &FeatureId,
+        commit: &Oid,
+        outcome: &UpdateOutcome,
+    ) -> Result<(), Rejected> {
+        let (_, feature) = self.feature(id).ok_or(Rejected::Unknown("feature"))?;
+        let due = match &feature.state {
+            FeatureState::Landing(LandStep::Updating { merged }) => merged.commit == *commit,
+            FeatureState::Landing(
+                LandStep::AwaitingTarget | LandStep::Merging | LandStep::Gates { .. },
+            )
+            | FeatureState::Queued
+            | FeatureState::Building(_)
+            | FeatureState::Verifying { .. }
+            | FeatureState::InReview
+            | FeatureState::Blocked(_)
+            | FeatureState::Landed { .. }
+            | FeatureState::Failed { .. }
+            | FeatureState::Cancelled { .. }
+            | FeatureState::Skipped { .. } => false,
+        };
+        if !due {
+            return Err(Rejected::Late("the target is not being moved to this commit"));
+        }
+        let feature = id.clone();
+        self.emit(match outcome {
+            UpdateOutcome::Landed => Event::Landed { feature, commit: Some(commit.clone()) },
+            UpdateOutcome::Moved => Event::TargetMoved { feature },
+            UpdateOutcome::Dirty { paths, why } => {
+                let block = Block::TargetDirty { paths: paths.clone(), why: why.clone() };
+                Event::Blocked { feature, block }
+            }
+            UpdateOutcome::Missing => Event::Blocked { feature, block: Block::TargetMissing },
+            UpdateOutcome::Failed { detail } => {
+                Event::Blocked { feature, block: Block::Git { detail: detail.clone() } }
+            }
+        });
+        Ok(())
+    }
+
+    pub(super) fn target_clean(&mut self, id: &FeatureId) -> Result<(), Rejected> {
+        let (_, feature) = self.feature(id).ok_or(Rejected::Unknown("feature"))?;
+        match &feature.state {
+            FeatureState::Blocked(Block::TargetDirty { .. }) => {}
+            FeatureState::Blocked(
+                Block::Conflict { .. }
+                | Block::TargetMissing
+                | Block::Git { .. }
+                | Block::Quarantine { .. },
+            )
+            | FeatureState::Queued
+            | FeatureState::Building(_)
+            | FeatureState::Verifying { .. }
+            | FeatureState::InReview
+            | FeatureState::Landing(_)
+            | FeatureState::Landed { .. }
+            | FeatureState::Failed { .. }
+            | FeatureState::Cancelled { .. }
+            | FeatureState::Skipped { .. } => {
+                return Err(Rejected::Late("the feature does not wait for its target"));
+            }
+        }
+        self.emit(Event::Unblocked { feature: id.clone() });
+        Ok(())
+    }
+}

@@ -1,0 +1,30 @@
+//! One run: its state, what may happen to it, and what follows.
+
+mod agents;
+mod apply;
+mod consequences;
+mod effect;
+mod event;
+mod feature;
+mod input;
+mod jobs;
+mod landing;
+mod launching;
+mod pipeline;
+mod state;
+mod step;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use consequences::is_ready;
+pub use effect::{Effect, EffectKey};
+pub use event::{Event, Subject, Submitted};
+pub use feature::{
+    Block, Building, Feature, FeatureState, Feedback, GateStep, LandStep, Merged, Tested,
+};
+pub use input::{
+    CommitOutcome, Grant, Ingested, Input, MergeOutcome, Rejected, Report, UpdateOutcome,
+    WorktreeOutcome,
+};
+pub use state::{Job, JobState, Phase, Plan, Purpose, Run, Status, Work};
+pub use step::{Step, step};

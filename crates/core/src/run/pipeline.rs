@@ -1,0 +1,295 @@
+//! A feature from its queue to its review: building, committing, gates, and their repair.
+
+use super::event::Event;
+use super::feature::{
+    Block, Building, Feature, FeatureState, Feedback, GateStep, LandStep, Tested,
+};
+use super::input::{CommitOutcome, Rejected, WorktreeOutcome};
+use super::state::{Phase, Purpose};
+use super::step::Draft;
+use crate::exit::{Exit, Reason};
+use crate::ids::{FeatureId, GateName, JobId, Oid};
+use crate::plan::FeatureSpec;
+
+/// Why no snapshot is taken at the end of an attempt.
+const NO_SNAPSHOT: &str = "snapshots come with a later version";
+
+impl Draft {
+    pub(super) fn feature(&self, id: &FeatureId) -> Option<(&FeatureSpec, &Feature)> {
+        let (spec, plan) = self.run.plan()?;
+        Some((spec.features.get(id)?, plan.features.get(id)?))
+    }
+
+    fn require_feature(&self, id: &FeatureId) -> Result<(&FeatureSpec, &Feature), Rejected> {
+        self.feature(id).ok_or(Rejected::Unknown("feature"))
+    }
+
+    pub(super) fn admit(&mut self, id: &FeatureId) -> Result<(), Rejected> {
+        let (_, feature) = self.require_feature(id)?;
+        match feature.state {
+            FeatureState::Queued | FeatureState::Building(Building::AwaitingSlot) => {}
+            FeatureState::Building(
+                Building::Preparing | Building::Agent(_) | Building::Committing(_),
+            )
+            | FeatureState::Verifying { .. }
+            | FeatureState::InReview
+            | FeatureState::Landing(_)
+            | FeatureState::Blocked(_)
+            | FeatureState::Landed { .. }
+            | FeatureState::Failed { .. }
+            | FeatureState::Cancelled { .. }
+            | FeatureState::Skipped { .. } => {
+                return Err(Rejected::NotWhile(format!("the feature is {}", feature.state.word())));
+            }
+        }
+        self.emit(Event::FeatureAdmitted { feature: id.clone() });
+        Ok(())
+    }
+
+    pub(super) fn worktree(
+        &mut self,
+        id: &FeatureId,
+        outcome: &WorktreeOutcome,
+    ) -> Result<(), Rejected> {
+        let (_, feature) = self.require_feature(id)?;
+        if feature.state != FeatureState::Building(Building::Preparing) {
+            return Err(Rejected::Late("no worktree is being prepared"));
+        }
+        let block = match outcome {
+            WorktreeOutcome::Ready { path, base } => {
+                self.worktree_ready(id, path, base);
+                return Ok(());
+            }
+            WorktreeOutcome::SyncConflict { paths } => Block::Conflict { paths: paths.clone() },
+            WorktreeOutcome::TargetMissing => Block::TargetMissing,
+            WorktreeOutcome::Failed { detail } => Block::Git { detail: detail.clone() },
+        };
+        self.emit(Event::Blocked { feature: id.clone(), block });
+        Ok(())
+    }
+
+    fn worktree_ready(&mut self, id: &FeatureId, path: &str, base: &Oid) {
+        let (path, base) = (path.to_owned(), base.clone());
+        self.emit(Event::WorktreeReady { feature: id.clone(), path, base });
+        if self.run.status.cancel().is_some() {
+            return;
+        }
+        let role = self.run.plan().map(|(spec, _)| spec.builder.name.clone());
+        let iteration = self.feature(id).map(|(_, feature)| feature.iteration);
+        if let (Some(role), Some(iteration)) = (role, iteration) {
+            self.create_job(Purpose::Agent { feature: id.clone(), role, iteration });
+        }
+    }
+
+    pub(super) fn builder_ended(&mut self, id: &FeatureId, job: &JobId, exit: &Exit) {
+        let waits = self
+            .feature(id)
+            .is_some_and(|(_, f)| f.state == FeatureState::Building(Building::Agent(job.clone())));
+        if !waits {
+            return;
+        }
+        let (feature, job) = (id.clone(), job.clone());
+        let why = NO_SNAPSHOT.to_owned();
+        self.emit(Event::SnapshotSkipped { feature, job: job.clone(), why });
+        if self.run.status.cancel().is_some() {
+            return;
+        }
+        if exit.is_success() {
+            self.emit(Event::BuilderFinished { feature: id.clone(), job });
+        } else {
+            self.attempt_failed(id, &job, exit, "builder");
+        }
+    }
+
+    /// The same step again, within its bound; an excused end does not count.
+    fn attempt_failed(&mut self, id: &FeatureId, job: &JobId, exit: &Exit, who: &str) {
+        let Some((spec, feature)) = self.feature(id) else { return };
+        let counted = !exit.is_excused();
+        if counted && feature.failures + 1 >= spec.attempts_max {
+            let attempts = feature.failures + 1;
+            let reason = format!("{who}: {} after {attempts} attempts", describe(exit));
+            self.emit(Event::FeatureFailed { feature: id.clone(), reason });
+        } else {
+            let (feature, job) = (id.clone(), job.clone());
+            self.emit(Event::AttemptFailed { feature, job, counted });
+        }
+    }
+
+    pub(super) fn committed(
+        &mut self,
+        id: &FeatureId,
+        job: &JobId,
+        outcome: &CommitOutcome,
+    ) -> Result<(), Rejected> {
+        let (spec, feature) = self.require_feature(id)?;
+        if feature.state != FeatureState::Building(Building::Committing(job.clone())) {
+            return Err(Rejected::Late("no commit is being made"));
+        }
+        let feedback = match outcome {
+            CommitOutcome::Commit(tested) => {
+                self.verify(id, tested);
+                return Ok(());
+            }
+            CommitOutcome::NoChange(tested) if spec.allow_no_change => {
+                self.verify(id, tested);
+                return Ok(());
+            }
+            CommitOutcome::NoChange(_) => Feedback::NoChange,
+            CommitOutcome::HookRefused { output } => {
+                Feedback::HookRefused { output: output.clone() }
+            }
+            CommitOutcome::LeftBranch { found } => Feedback::LeftBranch { found: found.clone() },
+            CommitOutcome::Failed { detail } => {
+                let block = Block::Git { detail: detail.clone() };
+                self.emit(Event::Blocked { feature: id.clone(), block });
+                return Ok(());
+            }
+        };
+        self.next_iteration(id, feedback, None);
+        Ok(())
+    }
+
+    fn verify(&mut self, id: &FeatureId, tested: &Tested) {
+        self.emit(Event::Committed { feature: id.clone(), tested: tested.clone() });
+    }
+
+    /// The next builder attempt with the evidence of this one, within the bound of iterations.
+    pub(super) fn next_iteration(&mut self, id: &FeatureId, why: Feedback, sync: Option<Oid>) {
+        let Some((spec, feature)) = self.feature(id) else { return };
+        if feature.iteration >= spec.iterations_max {
+            let reason = format!("{} after {} iterations", why.describe(), feature.iteration);
+            self.emit(Event::FeatureFailed { feature: id.clone(), reason });
+        } else {
+            self.emit(Event::IterationFailed { feature: id.clone(), feedback: why, sync });
+        }
+    }
+
+    /// The gate that the feature waits for, and what it would run on.
+    pub(super) fn awaited_gate(&self, id: &FeatureId) -> Option<(GateName, Oid, Phase)> {
+        let (run_spec, _) = self.run.plan()?;
+        let (spec, feature) = self.feature(id)?;
+        match &feature.state {
+            FeatureState::Verifying { gate, step: GateStep::AwaitingSlot } => {
+                let commit = feature.tested.as_ref()?.commit.clone();
+                Some((spec.gates.get(*gate)?.clone(), commit, Phase::Branch))
+            }
+            FeatureState::Landing(LandStep::Gates {
+                merged,
+                gate,
+                step: GateStep::AwaitingSlot,
+            }) => {
+                let name = run_spec.landing.merge_gates.get(*gate)?.clone();
+                Some((name, merged.commit.clone(), Phase::Merge))
+            }
+            FeatureState::Verifying { step: GateStep::Running(_), .. }
+            | FeatureState::Landing(_)
+            | FeatureState::Queued
+            | FeatureState::Building(_)
+            | FeatureState::InReview
+            | FeatureState::Blocked(_)
+            | FeatureState::Landed { .. }
+            | FeatureState::Failed { .. }
+            | FeatureState::Cancelled { .. }
+            | FeatureState::Skipped { .. } => None,
+        }
+    }
+
+    pub(super) fn start_gate(&mut self, id: &FeatureId, slot: u32) -> Result<(), Rejected> {
+        let Some((gate, commit, phase)) = self.awaited_gate(id) else {
+            return Err(Rejected::NotWhile("the feature waits for no gate".to_owned()));
+        };
+        self.create_job(Purpose::Gate { feature: id.clone(), gate, commit, phase, slot });
+        Ok(())
+    }
+
+    pub(super) fn gate_ended(&mut self, id: &FeatureId, gate: &GateName, job: &JobId, exit: &Exit) {
+        let Some((_, feature)) = self.feature(id) else { return };
+        if feature.job() != Some(job) || self.run.status.cancel().is_some() {
+            return;
+        }
+        let merged = match &feature.state {
+            FeatureState::Landing(LandStep::Gates { merged, .. }) => Some(merged.clone()),
+            FeatureState::Landing(
+                LandStep::AwaitingTarget | LandStep::Merging | LandStep::Updating { .. },
+            )
+            | FeatureState::Verifying { .. }
+            | FeatureState::Queued
+            | FeatureState::Building(_)
+            | FeatureState::InReview
+            | FeatureState::Blocked(_)
+            | FeatureState::Landed { .. }
+            | FeatureState::Failed { .. }
+            | FeatureState::Cancelled { .. }
+            | FeatureState::Skipped { .. } => None,
+        };
+        let tested = feature.tested.as_ref().map(|tested| tested.commit.clone());
+        let commit = merged.as_ref().map(|merged| merged.commit.clone()).or(tested);
+        if exit.is_success() {
+            let (feature, gate, job) = (id.clone(), gate.clone(), job.clone());
+            self.emit(Event::GatePassed { feature, gate, job });
+        } else if says_nothing(exit) {
+            self.attempt_failed(id, job, exit, &format!("gate {gate}"));
+        } else if let Some(commit) = commit {
+            let (feature, name) = (id.clone(), gate.clone());
+            self.emit(Event::GateFailed { feature, gate: name, job: job.clone() });
+            let feedback = Feedback::Gate {
+                gate: gate.clone(),
+                commit,
+                job: job.clone(),
+                exit: exit.clone(),
+                merged: merged.is_some(),
+            };
+            self.next_iteration(id, feedback, merged.map(|merged| merged.onto));
+        }
+    }
+}
+
+/// Whether a gate's end is no word on the commit: the gate was lost or killed from outside.
+fn says_nothing(exit: &Exit) -> bool {
+    const SIGKILL: i32 = 9;
+    match exit.reason {
+        Reason::LostShim | Reason::LostReboot | Reason::Storage | Reason::Stopped { .. } => true,
+        Reason::Signalled => exit.signal == Some(SIGKILL),
+        Reason::Exited | Reason::Timeout | Reason::Limit | Reason::Oom | Reason::ExecFailed => {
+            false
+        }
+    }
+}
+
+/// One line about an end, for people.
+fn describe(exit: &Exit) -> String {
+    let what = match (&exit.reason, exit.code, exit.signal) {
+        (Reason::Exited, Some(code), _) => format!("exit code {code}"),
+        (Reason::Exited, None, _) => "ended without a code".to_owned(),
+        (Reason::Signalled, _, Some(signal)) => format!("signal {signal}"),
+        (Reason::Signalled, _, None) => "a signal".to_owned(),
+        (Reason::Stopped { actor }, _, _) => format!("stopped by {actor}"),
+        (Reason::Timeout, _, _) => format!("timeout after {} ms", exit.ran_ms),
+        (Reason::Limit, _, _) => "over its limit".to_owned(),
+        (Reason::Oom, _, _) => "out of memory".to_owned(),
+        (Reason::LostShim, _, _) => "its shim was lost".to_owned(),
+        (Reason::LostReboot, _, _) => "lost by a reboot".to_owned(),
+        (Reason::ExecFailed, _, _) => "could not be executed".to_owned(),
+        (Reason::Storage, _, _) => "its records could not be stored".to_owned(),
+    };
+    match &exit.detail {
+        Some(detail) => format!("{what}: {detail}"),
+        None => what,
+    }
+}
+
+impl Feedback {
+    /// One line about it, for people.
+    pub fn describe(&self) -> String {
+        match self {
+            Self::Gate { gate, exit, merged, .. } => {
+                let on = if *merged { " on the merged tree" } else { "" };
+                format!("gate {gate} failed{on}: {}", describe(exit))
+            }
+            Self::NoChange => "no_change: the builder left no commit".to_owned(),
+            Self::HookRefused { .. } => "the commit hook refused".to_owned(),
+            Self::LeftBranch { found } => format!("the builder left its branch for {found}"),
+            Self::SyncConflict { paths } => format!("conflict in {}", paths.join(", ")),
+        }
+    }
+}
