@@ -1,1 +1,10 @@
-//! Placeholder.
+//! The daemon of Tidegate as a library: the engine and its adapters, recovery, the views that
+//! readers share with the API, and the HTTP server.
+//!
+//! State changes only in [`engine`]; [`adapters`] do the I/O that it asks for and report back;
+//! [`views`] read the store and the job directories and write nothing; [`http`] and [`host`] are
+//! the edges.
+#![deny(clippy::wildcard_enum_match_arm)]
+
+pub mod engine;
+pub mod environment;

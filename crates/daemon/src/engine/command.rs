@@ -1,0 +1,133 @@
+//! What clients ask of the engine, after the edge has parsed it: only valid values from here on.
+
+use tidegate_core::home::Place;
+use tidegate_core::ids::{
+    AdhocId, AgentId, BlobId, FeatureId, LaneName, Oid, ProjectId, RoleName, RunId,
+};
+use tidegate_core::run::Work;
+
+/// One request of a client.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Command {
+    /// Make a run.
+    Submit(Box<Submit>),
+    /// End a run.
+    Cancel {
+        /// Which.
+        run: RunId,
+        /// Who asks.
+        actor: String,
+    },
+    /// Try a feature of a running run again.
+    RetryFeature {
+        /// Which run.
+        run: RunId,
+        /// Which of its features.
+        feature: FeatureId,
+        /// Who asks.
+        actor: String,
+    },
+    /// Make a new run of what a terminal run did not land.
+    RetryRun {
+        /// Which.
+        run: RunId,
+        /// Who asks.
+        actor: String,
+    },
+    /// Consent to the landing of a commit.
+    Approve {
+        /// Which run.
+        run: RunId,
+        /// Which of its features.
+        feature: FeatureId,
+        /// The commit that was looked at.
+        commit: Oid,
+        /// Who consents.
+        actor: String,
+    },
+    /// Start an agent for a launcher.
+    StartAgent {
+        /// Which run.
+        run: RunId,
+        /// The agent's id.
+        agent: AgentId,
+        /// Its role, for people.
+        role: Option<RoleName>,
+        /// Its argv.
+        argv: Vec<String>,
+    },
+    /// The files of a launcher's job directory changed.
+    Nudge {
+        /// Which run.
+        run: RunId,
+    },
+    /// Register a repository.
+    RegisterProject {
+        /// Where it is.
+        place: Place,
+    },
+    /// Forget a repository.
+    RemoveProject {
+        /// Which.
+        project: ProjectId,
+    },
+    /// A repository was moved.
+    MoveProject {
+        /// Which.
+        project: ProjectId,
+        /// Where it is now.
+        place: Place,
+    },
+}
+
+/// A run to be made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Submit {
+    /// The repository; registered when it is not yet.
+    pub place: Place,
+    /// The project that the client named; must be the repository's.
+    pub project: Option<ProjectId>,
+    /// Its lane.
+    pub lane: LaneName,
+    /// Set for a queue of its own.
+    pub adhoc: Option<AdhocId>,
+    /// Who submits.
+    pub actor: String,
+    /// The client's environment, encoded by [`crate::environment::encode`].
+    pub env: Vec<u8>,
+    /// What it executes.
+    pub work: Work,
+    /// The pinned bytes that the work names.
+    pub blobs: Vec<(BlobId, Vec<u8>)>,
+    /// The run whose job submits it.
+    pub parent: Option<RunId>,
+}
+
+/// Names one request of one actor for good.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Idempotency {
+    /// Who sent it.
+    pub actor: String,
+    /// The client's key.
+    pub key: String,
+    /// SHA-256 of the body, hex.
+    pub body_hash: String,
+}
+
+impl Command {
+    /// Its name in the record of commands.
+    pub fn verb(&self) -> &'static str {
+        match self {
+            Self::Submit(_) => "run.submit",
+            Self::Cancel { .. } => "run.cancel",
+            Self::RetryFeature { .. } => "feature.retry",
+            Self::RetryRun { .. } => "run.retry",
+            Self::Approve { .. } => "review.approve",
+            Self::StartAgent { .. } => "agent.start",
+            Self::Nudge { .. } => "run.nudge",
+            Self::RegisterProject { .. } => "project.register",
+            Self::RemoveProject { .. } => "project.remove",
+            Self::MoveProject { .. } => "project.move",
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! The way into the engine: cheap to clone, never blocks.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use tidegate_core::ids::RunId;
+use tidegate_core::run::Report;
+use tidegate_protocol::{ErrorCode, Problem};
+use tokio::sync::{oneshot, watch};
+
+use super::command::{Command, Idempotency};
+
+/// Requests of clients that may wait at once; a further one is answered `busy`.
+const REQUESTS_MAX: usize = 1024;
+
+/// The answer to a request.
+pub type Answer = Result<serde_json::Value, Problem>;
+
+/// A request and the place for its answer.
+#[derive(Debug)]
+pub struct Request {
+    /// What is asked.
+    pub command: Command,
+    /// Its name, where the client gave one.
+    pub idempotency: Option<Idempotency>,
+    /// Where the answer goes.
+    pub reply: oneshot::Sender<Answer>,
+}
+
+/// Everything that reaches the engine.
+#[derive(Debug)]
+pub enum Message {
+    /// A client's request.
+    Request(Box<Request>),
+    /// What an adapter saw.
+    Report(RunId, Report),
+    /// End in good order; with `true` only once nothing runs or waits.
+    Stop {
+        /// Whether to wait for idle.
+        drain: bool,
+    },
+}
+
+/// The way in for clients.
+#[derive(Debug, Clone)]
+pub struct Handle {
+    inbox: Sender<Message>,
+    waiting: Arc<AtomicUsize>,
+    seq: watch::Receiver<u64>,
+    home: Arc<PathBuf>,
+}
+
+/// The way in for adapters: never refused, since there are no more reports than effects.
+#[derive(Debug, Clone)]
+pub struct Reports {
+    inbox: Sender<Message>,
+}
+
+/// The engine's end of the inbox.
+#[derive(Debug)]
+pub struct Inbox {
+    messages: Receiver<Message>,
+    waiting: Arc<AtomicUsize>,
+    seq: watch::Sender<u64>,
+}
+
+/// Makes an inbox for the engine of `home`, and the ways into it.
+pub fn inbox(home: &Path) -> (Handle, Reports, Inbox) {
+    let (sender, messages) = channel();
+    let (seq_sender, seq) = watch::channel(0);
+    let waiting = Arc::new(AtomicUsize::new(0));
+    let handle = Handle {
+        inbox: sender.clone(),
+        waiting: Arc::clone(&waiting),
+        seq,
+        home: Arc::new(home.to_owned()),
+    };
+    (handle, Reports { inbox: sender }, Inbox { messages, waiting, seq: seq_sender })
+}
+
+impl Handle {
+    /// Hands a request to the engine. The receiver gets the answer after it is durable.
+    pub fn call(
+        &self,
+        command: Command,
+        idempotency: Option<Idempotency>,
+    ) -> oneshot::Receiver<Answer> {
+        let (reply, answer) = oneshot::channel();
+        if self.waiting.fetch_add(1, Ordering::Relaxed) >= REQUESTS_MAX {
+            self.waiting.fetch_sub(1, Ordering::Relaxed);
+            let problem = Problem::new(ErrorCode::Busy, "too many requests wait for the engine");
+            let _ = reply.send(Err(problem));
+            return answer;
+        }
+        let request = Box::new(Request { command, idempotency, reply });
+        // When the engine is gone the reply is dropped with the request, and the receiver sees it.
+        if self.inbox.send(Message::Request(request)).is_err() {
+            self.waiting.fetch_sub(1, Ordering::Relaxed);
+        }
+        answer
+    }
+
+    /// The sequence number of the newest durable event.
+    pub fn seq(&self) -> watch::Receiver<u64> {
+        self.seq.clone()
+    }
+
+    /// The home's directory.
+    pub fn home(&self) -> &Path {
+        &self.home
+    }
+
+    /// Asks the engine to end; with `drain` only once nothing runs or waits.
+    pub fn stop(&self, drain: bool) {
+        // An engine that is gone has ended already.
+        let _ = self.inbox.send(Message::Stop { drain });
+    }
+}
+
+impl Reports {
+    /// Hands a report to the engine.
+    pub fn send(&self, run: RunId, report: Report) {
+        // An engine that is gone is replaced by one that observes anew.
+        let _ = self.inbox.send(Message::Report(run, report));
+    }
+}
+
+impl Inbox {
+    /// Waits for the next message and takes what else is there, `most` at the most. `None` when
+    /// nobody is left who could send.
+    pub fn take(&self, most: usize) -> Option<Vec<Message>> {
+        let first = self.messages.recv().ok()?;
+        let mut taken = vec![first];
+        while taken.len() < most
+            && let Ok(next) = self.messages.try_recv()
+        {
+            taken.push(next);
+        }
+        let requests = taken.iter().filter(|message| matches!(message, Message::Request(_)));
+        self.waiting.fetch_sub(requests.count(), Ordering::Relaxed);
+        Some(taken)
+    }
+
+    /// Tells followers that events up to `seq` are durable.
+    pub fn publish(&self, seq: u64) {
+        self.seq.send_replace(seq);
+    }
+}
