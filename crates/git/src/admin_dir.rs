@@ -108,7 +108,9 @@ impl AdminDir {
 
     /// Removes what a killed git left locked here. Only for worktrees of ours that nobody is at work in.
     pub(crate) fn remove_own_locks(&self) -> Result<()> {
-        for name in ["index.lock", "HEAD.lock", "ORIG_HEAD.lock", "MERGE_HEAD.lock", "config.worktree.lock"] {
+        for name in
+            ["index.lock", "HEAD.lock", "ORIG_HEAD.lock", "MERGE_HEAD.lock", "config.worktree.lock"]
+        {
             remove_if_there(&self.join(name))?;
         }
         Ok(())

@@ -50,12 +50,7 @@ pub(crate) struct Invocation<'a> {
 }
 
 impl<'a> Invocation<'a> {
-    pub(crate) fn new(
-        git: &'a Git,
-        doing: &'static str,
-        place: Place<'a>,
-        access: Access,
-    ) -> Self {
+    pub(crate) fn new(git: &'a Git, doing: &'static str, place: Place<'a>, access: Access) -> Self {
         let timeout = match access {
             Access::Read => git.limits().read,
             Access::Write => git.limits().write,

@@ -42,7 +42,10 @@ impl Repo {
     /// # Errors
     /// What a call can give.
     pub fn ref_exists(&self, refname: &str) -> Result<bool> {
-        self.read("looking for a ref").args(["show-ref", "--verify", "--quiet", "--"]).arg(refname).answer()
+        self.read("looking for a ref")
+            .args(["show-ref", "--verify", "--quiet", "--"])
+            .arg(refname)
+            .answer()
     }
 
     /// The tree of a commit.
@@ -145,10 +148,50 @@ impl Repo {
         Ok(commit.clone())
     }
 
+    /// Sets a ref below `refs/tidegate/`, wherever it was.
+    ///
+    /// # Errors
+    /// [`GitError::Refused`] for a ref that is not ours.
+    pub fn set_own_ref(&self, refname: &str, commit: &Oid) -> Result<()> {
+        own(refname)?;
+        let _metadata = self.lock_metadata();
+        fail::fail_point!("git.own_ref.before_set");
+        let update = || {
+            self.write("setting a ref of ours")
+                .args(["update-ref", refname, commit.as_str()])
+                .bytes()
+        };
+        match update() {
+            Err(GitError::LockBusy { .. }) if self.reclaim_ref_lock(refname)? => update(),
+            other => other,
+        }?;
+        fail::fail_point!("git.own_ref.after_set");
+        Ok(())
+    }
+
+    /// Removes a ref below `refs/tidegate/`; it is fine if there is none.
+    ///
+    /// # Errors
+    /// [`GitError::Refused`] for a ref that is not ours.
+    pub fn delete_own_ref(&self, refname: &str) -> Result<()> {
+        own(refname)?;
+        let _metadata = self.lock_metadata();
+        fail::fail_point!("git.own_ref.before_delete");
+        let delete =
+            || self.write("removing a ref of ours").args(["update-ref", "-d", refname]).bytes();
+        match delete() {
+            Err(GitError::LockBusy { .. }) if self.reclaim_ref_lock(refname)? => delete(),
+            other => other,
+        }?;
+        fail::fail_point!("git.own_ref.after_delete");
+        Ok(())
+    }
+
     /// Removes the lock file of a ref that only this home writes, after it has outlasted the patience: nobody can be at
     /// work under it, so its writer was killed.
     pub(crate) fn reclaim_ref_lock(&self, refname: &str) -> Result<bool> {
-        let ours = refname.starts_with("refs/heads/tidegate/") || refname.starts_with("refs/tidegate/");
+        let ours =
+            refname.starts_with("refs/heads/tidegate/") || refname.starts_with("refs/tidegate/");
         if !ours {
             return Ok(false);
         }
@@ -175,6 +218,14 @@ impl Repo {
         }
         Ok(None)
     }
+}
+
+fn own(refname: &str) -> Result<()> {
+    if refname.starts_with("refs/tidegate/") {
+        return Ok(());
+    }
+    let stderr = format!("{refname} is not a ref of Tidegate");
+    Err(GitError::Refused { doing: "writing a ref of ours", stderr })
 }
 
 /// Removes a file; `false` when it was not there.

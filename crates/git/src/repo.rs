@@ -55,8 +55,7 @@ impl Repo {
         if !there {
             return Err(GitError::NotARepository { path: common_dir.to_owned() });
         }
-        let common_dir =
-            common_dir.canonicalize().map_err(GitError::io("resolve", common_dir))?;
+        let common_dir = common_dir.canonicalize().map_err(GitError::io("resolve", common_dir))?;
         let metadata = MetadataMutex::of(&common_dir);
         Ok(Self { git: git.clone(), common_dir, worktree: None, metadata })
     }

@@ -63,7 +63,13 @@ impl Repo {
         };
         let bytes = self
             .read_in(worktree, DOING)
-            .args(["status", "--porcelain=v2", "-z", "--no-renames", "--ignore-submodules=untracked"])
+            .args([
+                "status",
+                "--porcelain=v2",
+                "-z",
+                "--no-renames",
+                "--ignore-submodules=untracked",
+            ])
             .arg(untracked)
             .bytes()?;
         parse(&bytes)

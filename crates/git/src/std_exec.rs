@@ -46,10 +46,9 @@ impl Exec for StdExec {
 }
 
 fn ending(status: ExitStatus) -> Ending {
-    status.code().map_or_else(
-        || Ending::Signalled(status.signal().unwrap_or_default()),
-        Ending::Exited,
-    )
+    status
+        .code()
+        .map_or_else(|| Ending::Signalled(status.signal().unwrap_or_default()), Ending::Exited)
 }
 
 /// Waits for the program, then shortly for the ends of its outputs.

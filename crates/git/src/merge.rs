@@ -1,0 +1,197 @@
+//! Merging two commits without any worktree. It must not know refs, nor what the result is for.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+use tidegate_core::ids::Oid;
+
+use crate::error::{GitError, Result};
+use crate::identity::Identity;
+use crate::repo::Repo;
+use crate::version::Version;
+
+/// How a branch is put on a target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Strategy {
+    /// A commit with two parents, even where a fast-forward were possible.
+    Merge,
+    /// One commit with the target as its only parent.
+    Squash,
+    /// Each commit of the branch again, on top of the target. Not made yet: [`GitError::Refused`].
+    Rebase,
+}
+
+/// What to merge. The same request gives the same object name, however often it is made.
+#[derive(Debug, Clone)]
+pub struct MergeRequest {
+    /// First parent.
+    pub target_tip: Oid,
+    /// The commit to land.
+    pub branch_tip: Oid,
+    /// How.
+    pub strategy: Strategy,
+    /// Message of the new commit.
+    pub message: String,
+    /// Time of author and committer, in Unix seconds; recorded with the intent, so that it stays the same.
+    pub when_unix_s: i64,
+    /// Author and committer.
+    pub identity: Identity,
+    /// A ref below `refs/tidegate/` that keeps the commit from garbage collection until it has landed.
+    pub keep_as: Option<String>,
+}
+
+/// How a merge ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MergeOutcome {
+    /// The commit exists; no ref but the keeping one leads to it.
+    Merged {
+        /// The new commit.
+        commit: Oid,
+        /// Its tree.
+        tree: Oid,
+    },
+    /// A person or a reconciler is needed.
+    Conflict {
+        /// All paths that take part, old and new names of renames included; sorted.
+        paths: Vec<PathBuf>,
+        /// What git says about them, one line each.
+        notes: Vec<String>,
+    },
+    /// There is nothing to land.
+    NoChange {
+        /// Why.
+        why: NoChangeReason,
+    },
+    /// The two share no history, or a shallow clone hides it.
+    Unrelated,
+}
+
+/// Why a merge would change nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoChangeReason {
+    /// The branch lies in the target's history.
+    AlreadyMerged,
+    /// The merged tree is the target's tree.
+    EmptyDiff,
+}
+
+impl Repo {
+    /// Merges by git's own strategy and writes the commit, without touching a worktree or a branch.
+    ///
+    /// # Errors
+    /// [`GitError::Missing`] when a commit does not exist, else what a call can give.
+    pub fn merge(&self, request: &MergeRequest) -> Result<MergeOutcome> {
+        let MergeRequest { target_tip, branch_tip, .. } = request;
+        for commit in [target_tip, branch_tip] {
+            if self.resolve(commit.as_str())?.is_none() {
+                return Err(GitError::Missing { what: format!("the commit {commit}") });
+            }
+        }
+        if self.is_ancestor(branch_tip, target_tip)? {
+            return Ok(MergeOutcome::NoChange { why: NoChangeReason::AlreadyMerged });
+        }
+        let parents: &[&Oid] = match request.strategy {
+            Strategy::Merge => &[target_tip, branch_tip],
+            Strategy::Squash => &[target_tip],
+            Strategy::Rebase => {
+                let stderr = "the strategy rebase is not available yet".to_owned();
+                return Err(GitError::Refused { doing: "merging", stderr });
+            }
+        };
+        let tree = match self.merge_trees(target_tip, branch_tip)? {
+            Trees::Clean(tree) => tree,
+            Trees::Conflict { paths, notes } => return Ok(MergeOutcome::Conflict { paths, notes }),
+            Trees::Unrelated => return Ok(MergeOutcome::Unrelated),
+        };
+        if tree == self.tree_of(target_tip)? {
+            return Ok(MergeOutcome::NoChange { why: NoChangeReason::EmptyDiff });
+        }
+        let commit = self.commit_tree(&tree, parents, request)?;
+        if let Some(refname) = &request.keep_as {
+            self.set_own_ref(refname, &commit)?;
+        }
+        Ok(MergeOutcome::Merged { commit, tree })
+    }
+
+    fn merge_trees(&self, ours: &Oid, theirs: &Oid) -> Result<Trees> {
+        fail::fail_point!("git.merge.before_tree");
+        let mut call = self.write("merging");
+        if self.git().version()? >= Version::ATTR_SOURCE {
+            // Without it the merge drivers that the target declares would not count.
+            call = call.global(format!("--attr-source={ours}"));
+        }
+        let call = call.args(["merge-tree", "--write-tree", "-z", "--messages"]);
+        let call = call.args([ours.as_str(), theirs.as_str()]);
+        let done = call.done()?;
+        fail::fail_point!("git.merge.after_tree");
+        match done.code() {
+            Some(0) => Ok(Trees::Clean(tree_name(&done.stdout)?)),
+            Some(1) => parse_conflict(&done.stdout),
+            _ if String::from_utf8_lossy(&done.stderr).contains("unrelated histories") => {
+                Ok(Trees::Unrelated)
+            }
+            _ => Err(call.refused(&done)),
+        }
+    }
+
+    fn commit_tree(&self, tree: &Oid, parents: &[&Oid], request: &MergeRequest) -> Result<Oid> {
+        fail::fail_point!("git.merge.before_commit");
+        let mut call = self
+            .write("writing a merge commit")
+            .global("-c")
+            .global("i18n.commitEncoding=UTF-8")
+            .args(["commit-tree", tree.as_str()]);
+        for parent in parents {
+            call = call.args(["-p", parent.as_str()]);
+        }
+        for (name, value) in request.identity.variables(request.when_unix_s) {
+            call = call.env(name, value);
+        }
+        let mut message = request.message.trim_end().to_owned();
+        message.push('\n');
+        let commit = call.args(["-F", "-"]).stdin(message).oid()?;
+        fail::fail_point!("git.merge.after_commit");
+        Ok(commit)
+    }
+}
+
+enum Trees {
+    Clean(Oid),
+    Conflict { paths: Vec<PathBuf>, notes: Vec<String> },
+    Unrelated,
+}
+
+const UNPARSABLE: GitError = GitError::Unparsable { doing: "merging" };
+
+fn tree_name(stdout: &[u8]) -> Result<Oid> {
+    let name = stdout.split(|b| *b == 0 || *b == b'\n').next().unwrap_or_default();
+    Oid::new(String::from_utf8_lossy(name)).ok_or(UNPARSABLE)
+}
+
+/// Reads `tree NUL (mode SP name SP stage TAB path NUL)* NUL (count NUL path* type NUL text NUL)*`.
+fn parse_conflict(stdout: &[u8]) -> Result<Trees> {
+    tree_name(stdout)?;
+    let mut fields = stdout.split(|b| *b == 0).skip(1);
+    let mut paths = BTreeSet::new();
+    for entry in fields.by_ref() {
+        if entry.is_empty() {
+            break;
+        }
+        let tab = entry.iter().position(|b| *b == b'\t').ok_or(UNPARSABLE)?;
+        paths.insert(PathBuf::from(OsStr::from_bytes(&entry[tab + 1..])));
+    }
+    let mut notes = Vec::new();
+    while let Some(count) = fields.next().filter(|field| !field.is_empty()) {
+        let count = std::str::from_utf8(count).ok().and_then(|n| n.parse::<usize>().ok());
+        let involved: Vec<_> = fields.by_ref().take(count.ok_or(UNPARSABLE)?).collect();
+        let kind = fields.next().ok_or(UNPARSABLE)?;
+        let text = fields.next().ok_or(UNPARSABLE)?;
+        if kind.starts_with(b"CONFLICT") {
+            paths.extend(involved.into_iter().map(|path| PathBuf::from(OsStr::from_bytes(path))));
+            notes.push(String::from_utf8_lossy(text).trim_end().to_owned());
+        }
+    }
+    Ok(Trees::Conflict { paths: paths.into_iter().collect(), notes })
+}
