@@ -1,6 +1,7 @@
 //! The administrative directory of one worktree (`.git`, or `.git/worktrees/<id>`): finding it, and reading from it what
 //! is going on there. It must not know what the worktree is for.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -71,7 +72,7 @@ impl AdminDir {
             let bytes = fs::read(&link).map_err(GitError::io("read", &link))?;
             let target = bytes.strip_prefix(b"gitdir: ").ok_or_else(foreign)?;
             let target = target.strip_suffix(b"\n").unwrap_or(target);
-            path.join(std::ffi::OsStr::from_bytes(target))
+            path.join(OsStr::from_bytes(target))
         } else {
             link
         };
@@ -85,8 +86,18 @@ impl AdminDir {
         &self.0
     }
 
-    pub(crate) fn join(&self, name: &str) -> PathBuf {
+    pub(crate) fn join(&self, name: impl AsRef<Path>) -> PathBuf {
         self.0.join(name)
+    }
+
+    /// The root of the worktree, as git recorded it; the directory itself for a bare repository.
+    pub(crate) fn worktree(&self) -> PathBuf {
+        let link = match fs::read(self.join("gitdir")) {
+            Ok(bytes) => self.join(OsStr::from_bytes(bytes.trim_ascii_end())),
+            Err(_) => self.0.clone(),
+        };
+        let is_link = link.file_name().is_some_and(|name| name == ".git");
+        link.parent().filter(|_| is_link).map_or_else(|| self.0.clone(), Path::to_owned)
     }
 
     /// What git has begun here and not ended.

@@ -58,6 +58,14 @@ pub enum GitError {
         /// The ref that stands in the way.
         by: String,
     },
+    /// A branch of ours is checked out in another worktree. The user can act.
+    #[error("the branch {branch} is checked out in {}", worktree.display())]
+    BranchInUse {
+        /// Short name of the branch.
+        branch: String,
+        /// Where it is checked out.
+        worktree: PathBuf,
+    },
     /// A branch of ours does not contain the commit that it was made from. A person has to look.
     #[error("the branch {branch} is at {found}, which does not contain its base {base}")]
     Diverged {
@@ -135,6 +143,7 @@ impl GitError {
             | Self::TooOld { .. }
             | Self::Missing { .. }
             | Self::RefBlocked { .. }
+            | Self::BranchInUse { .. }
             | Self::Diverged { .. }
             | Self::ForeignWorktree { .. }
             | Self::Refused { .. }

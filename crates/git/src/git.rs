@@ -116,17 +116,18 @@ impl std::fmt::Debug for Git {
     }
 }
 
-/// The mutex of one common dir, over all handles of this process.
+/// A mutex of one common dir, over all handles of this process.
 #[derive(Debug, Clone)]
-pub(crate) struct MetadataMutex(Arc<Mutex<()>>);
+pub(crate) struct RepoMutex(Arc<Mutex<()>>);
 
-impl MetadataMutex {
-    /// The one of `common_dir`, which must be canonical.
-    pub(crate) fn of(common_dir: &Path) -> Self {
-        static ALL: OnceLock<Mutex<HashMap<PathBuf, Arc<Mutex<()>>>>> = OnceLock::new();
+impl RepoMutex {
+    /// The one of `common_dir`, which must be canonical, for this purpose.
+    pub(crate) fn of(common_dir: &Path, purpose: &'static str) -> Self {
+        type All = HashMap<(PathBuf, &'static str), Arc<Mutex<()>>>;
+        static ALL: OnceLock<Mutex<All>> = OnceLock::new();
         let mut all =
             ALL.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner);
-        Self(Arc::clone(all.entry(common_dir.to_owned()).or_default()))
+        Self(Arc::clone(all.entry((common_dir.to_owned(), purpose)).or_default()))
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, ()> {

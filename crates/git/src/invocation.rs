@@ -138,13 +138,6 @@ impl<'a> Invocation<'a> {
         Ok(text)
     }
 
-    /// Like [`Self::bytes`], as one path.
-    pub(crate) fn path(&self) -> Result<PathBuf> {
-        let bytes = self.bytes()?;
-        let bytes = bytes.strip_suffix(b"\n").unwrap_or(&bytes);
-        Ok(PathBuf::from(OsStr::from_bytes(bytes)))
-    }
-
     /// Like [`Self::text`], as one object name.
     pub(crate) fn oid(&self) -> Result<Oid> {
         Oid::new(self.text()?).ok_or(GitError::Unparsable { doing: self.doing })

@@ -6,11 +6,16 @@
 //!
 //! - [`Git`] is the program, spawned through an [`Exec`] with a clean [`Environment`].
 //! - [`Repo`] is one repository of a user; [`RepoLock`] says which home serves it.
+//! - [`Repo::prepare_worktree`], [`Repo::worktree_status`], [`Repo::commit_leftovers`]: a feature's worktree.
+//! - [`CheckoutPool::acquire`]: a clean checkout for a gate.
+//! - [`Repo::merge`], [`Repo::update_target`], [`Repo::target_obstacle`], [`Repo::has_landed`]: landing.
 //!
 //! Two rules that callers keep: a worktree of ours is prepared, committed or checked out only while no job runs in it
 //! (lock files that a killed git left there are removed), and writes happen only under the [`RepoLock`].
 
 mod admin_dir;
+mod checkout;
+mod commit;
 mod environment;
 mod error;
 mod exec;
@@ -23,16 +28,21 @@ mod invocation;
 mod merge;
 mod overwrite;
 mod refs;
+mod remove_tree;
 mod repo;
 mod repo_lock;
 mod status;
 mod std_exec;
+mod sync;
 mod target;
 mod tree_diff;
 mod version;
+mod worktree;
 mod worktree_list;
 
 pub use admin_dir::Operation;
+pub use checkout::{Checkout, CheckoutMode, CheckoutPool};
+pub use commit::{CommitMode, CommitOutcome, CommitRequest};
 pub use environment::Environment;
 pub use error::{GitError, Result};
 pub use exec::{Call, Done, Ending, Exec};
@@ -44,6 +54,8 @@ pub use repo::Repo;
 pub use repo_lock::{Holder, RepoLock};
 pub use status::{Change, DirtyPath};
 pub use std_exec::StdExec;
+pub use sync::{SyncOutcome, SyncRequest};
 pub use target::{Dirty, DirtyReason, UpdateOutcome, UpdateRequest};
 pub use tidegate_core::ids::Oid;
 pub use version::Version;
+pub use worktree::{PreparedWorktree, WorktreeRequest};

@@ -155,6 +155,11 @@ impl Repo {
     pub fn set_own_ref(&self, refname: &str, commit: &Oid) -> Result<()> {
         own(refname)?;
         let _metadata = self.lock_metadata();
+        self.overwrite_own_ref(refname, commit)
+    }
+
+    /// The caller holds the metadata mutex.
+    pub(crate) fn overwrite_own_ref(&self, refname: &str, commit: &Oid) -> Result<()> {
         fail::fail_point!("git.own_ref.before_set");
         let update = || {
             self.write("setting a ref of ours")

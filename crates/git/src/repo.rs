@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::MutexGuard;
 
 use crate::error::{GitError, Result};
-use crate::git::{Git, MetadataMutex};
+use crate::git::{Git, RepoMutex};
 use crate::invocation::{Access, Invocation, Place};
 
 /// A repository of a user. Cheap to clone; all handles of one common dir share one mutex for metadata.
@@ -13,7 +13,8 @@ pub struct Repo {
     git: Git,
     common_dir: PathBuf,
     worktree: Option<PathBuf>,
-    metadata: MetadataMutex,
+    metadata: RepoMutex,
+    landing: RepoMutex,
 }
 
 impl Repo {
@@ -56,8 +57,9 @@ impl Repo {
             return Err(GitError::NotARepository { path: common_dir.to_owned() });
         }
         let common_dir = common_dir.canonicalize().map_err(GitError::io("resolve", common_dir))?;
-        let metadata = MetadataMutex::of(&common_dir);
-        Ok(Self { git: git.clone(), common_dir, worktree: None, metadata })
+        let metadata = RepoMutex::of(&common_dir, "metadata");
+        let landing = RepoMutex::of(&common_dir, "landing");
+        Ok(Self { git: git.clone(), common_dir, worktree: None, metadata, landing })
     }
 
     /// The directory that all worktrees of the repository share; its key.
@@ -91,6 +93,11 @@ impl Repo {
     /// Serialises writes to what all worktrees share. Never held while files are checked out.
     pub(crate) fn lock_metadata(&self) -> MutexGuard<'_, ()> {
         self.metadata.lock()
+    }
+
+    /// Serialises landings, whose checkouts may take long. Taken before the metadata mutex, never after it.
+    pub(crate) fn lock_landing(&self) -> MutexGuard<'_, ()> {
+        self.landing.lock()
     }
 
     /// A reading call on the common dir.

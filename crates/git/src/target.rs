@@ -94,7 +94,7 @@ impl Repo {
     /// [`GitError::Missing`] when `new` does not exist, [`GitError::Refused`] when it does not descend from `old`;
     /// [`GitError::LockBusy`], retryable, when the ref is locked by somebody.
     pub fn update_target(&self, request: &UpdateRequest) -> Result<UpdateOutcome> {
-        let _metadata = self.lock_metadata();
+        let _landing = self.lock_landing();
         self.recover_target(&request.target)?;
         if let Some(outcome) = self.probe_target(request)? {
             return Ok(outcome);
@@ -151,7 +151,7 @@ impl Repo {
         for admin in AdminDir::all(self)? {
             if let Some((_, operation)) = admin.branch_held().filter(|(held, _)| held == target) {
                 return Ok(Place::Blocked(Dirty {
-                    worktree: admin.path().to_owned(),
+                    worktree: admin.worktree(),
                     why: DirtyReason::InProgress(operation),
                     paths: Vec::new(),
                 }));
@@ -246,6 +246,7 @@ impl Repo {
                 .args(["update-ref", "-m", "tidegate: land", target, new.as_str(), old.as_str()])
                 .bytes()
         };
+        let _metadata = self.lock_metadata();
         fail::fail_point!("git.target.before_swap");
         let outcome = match swap() {
             Err(GitError::LockBusy { .. }) if self.reclaim_target_lock(target, new)? => swap(),
