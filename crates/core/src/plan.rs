@@ -38,6 +38,9 @@ pub struct PlanSpec {
     pub commit: CommitRule,
     /// Features of this run that may be active at once.
     pub active_max: u32,
+    /// Names of variables of the pinned environment that agents and gates get beside the
+    /// allow-list.
+    pub env_pass: Vec<String>,
 }
 
 /// One wave.
