@@ -1,0 +1,272 @@
+//! Builds the core values of a plan that passed every check.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tidegate_core::ids::{AgentName, BlobId, FeatureId, GateName, RoleName};
+use tidegate_core::plan::{
+    AgentSpec, FeatureSpec, GateSpec, LandingSpec, PlanSpec, RoleSpec, WaveSpec,
+};
+
+use super::prompts::Prompts;
+use super::selection::{Selection, finding};
+use super::{AssumedNeed, Resolved, blob_id};
+use crate::bundle::Bundle;
+use crate::check::wave_numbers;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::near::quoted;
+use crate::plan::{FeatureDoc, PlanDoc};
+use crate::settings::{Config, Layered, branch_ref};
+use crate::span::Spanned;
+
+/// Collects the pinned bytes, each once.
+#[derive(Default)]
+struct Blobs {
+    seen: BTreeSet<BlobId>,
+    list: Vec<(BlobId, Vec<u8>)>,
+}
+
+impl Blobs {
+    fn add(&mut self, bytes: &[u8]) -> BlobId {
+        let id = blob_id(bytes);
+        if self.seen.insert(id.clone()) {
+            self.list.push((id.clone(), bytes.to_vec()));
+        }
+        id
+    }
+}
+
+/// A feature with its wave and its prompt.
+struct Placed<'d> {
+    doc: &'d FeatureDoc,
+    id: FeatureId,
+    wave: u32,
+    prompt: Vec<u8>,
+}
+
+/// Builds the values; `None` when a selection leaves something out, which goes to `found`.
+pub(super) fn build(
+    bundle: &Bundle,
+    doc: &PlanDoc,
+    layered: &Layered,
+    prompts: Prompts,
+    selection: &Selection,
+    found: &mut Vec<Diagnostic>,
+) -> Option<Resolved> {
+    let config = &layered.config;
+    let mut blobs = Blobs::default();
+    let source = blobs.add(&bundle.plan.bytes);
+    let pinned = bundle.config.repository.as_ref().map(|file| blobs.add(&file.bytes));
+    if let Some(user) = &bundle.config.user {
+        blobs.add(&user.bytes);
+    }
+    let all = place(doc, prompts)?;
+    let taken: Vec<&Placed<'_>> =
+        all.iter().filter(|one| selection.takes(one.wave, one.doc)).collect();
+    let needs = Needs::split(&all, &taken, found)?;
+    let mut features = BTreeMap::new();
+    for one in &taken {
+        let prompt = blobs.add(&one.prompt);
+        let kept = needs.kept.get(&one.id).cloned().unwrap_or_default();
+        features.insert(one.id.clone(), feature_spec(one, prompt, kept, doc, config)?);
+    }
+    let builder = config.roles.get(&RoleName::new("builder").ok()?)?.value.agent.value.clone();
+    let target = match &doc.target {
+        Some(target) => branch_ref(&target.value).ok()?,
+        None => config.target.value.clone(),
+    };
+    let merge_gates = gate_names(&config.merge_gates.value)?;
+    let spec = PlanSpec {
+        title: title_of(doc, &bundle.plan.path),
+        path: bundle.plan.path.clone(),
+        source,
+        config: pinned,
+        target,
+        waves: wave_specs(doc, &taken),
+        agents: agents_of(&builder, &features, config)?,
+        gates: gates_of(&merge_gates, &features, config)?,
+        features,
+        builder: RoleSpec { name: RoleName::new("builder").ok()?, agent: builder },
+        landing: LandingSpec { strategy: config.strategy.value, merge_gates },
+        review: config.review.value,
+        on_failure: doc.on_failure.as_ref().map_or(config.on_failure.value, |said| said.value),
+        commit: config.commit.value,
+        active_max: config.active_features.value,
+        env_pass: config.env_pass.value.clone(),
+    };
+    Some(Resolved {
+        spec,
+        blobs: blobs.list,
+        assumed: needs.assumed,
+        launchers: config.launchers.iter().map(|(n, l)| (n.clone(), l.value.clone())).collect(),
+        env_pass: config.env_pass.value.clone(),
+        warnings: Vec::new(),
+    })
+}
+
+fn place(doc: &PlanDoc, prompts: Prompts) -> Option<Vec<Placed<'_>>> {
+    let waves = doc.waves.iter().zip(wave_numbers(doc));
+    let features = waves.flat_map(|(wave, number)| wave.features.iter().map(move |f| (number, f)));
+    features
+        .zip(prompts.bytes)
+        .map(|((wave, doc), prompt)| {
+            let id = FeatureId::new(doc.id.as_ref()?.value.as_str()).ok()?;
+            Some(Placed { doc, id, wave, prompt: prompt? })
+        })
+        .collect()
+}
+
+/// The needs of the selected features.
+struct Needs {
+    kept: BTreeMap<FeatureId, Vec<FeatureId>>,
+    assumed: Vec<AssumedNeed>,
+}
+
+impl Needs {
+    fn split(
+        all: &[Placed<'_>],
+        taken: &[&Placed<'_>],
+        found: &mut Vec<Diagnostic>,
+    ) -> Option<Self> {
+        let by_id: BTreeMap<&str, &Placed<'_>> = all.iter().map(|o| (o.id.as_str(), o)).collect();
+        let selected: BTreeSet<&FeatureId> = taken.iter().map(|one| &one.id).collect();
+        let mut needs = Self { kept: BTreeMap::new(), assumed: Vec::new() };
+        let mut whole = true;
+        for one in taken {
+            let mut kept: Vec<FeatureId> = Vec::new();
+            for need in &one.doc.needs {
+                let other = by_id.get(need.value.as_str())?;
+                if selected.contains(&other.id) {
+                    if !kept.contains(&other.id) {
+                        kept.push(other.id.clone());
+                    }
+                } else if other.wave < one.wave {
+                    needs.assumed.push(AssumedNeed {
+                        feature: one.id.clone(),
+                        need: other.id.clone(),
+                        wave: other.wave,
+                    });
+                } else {
+                    let (from, to) = (quoted(one.id.as_str()), quoted(other.id.as_str()));
+                    let message =
+                        format!("{from} needs {to} of the same wave, which is not selected");
+                    let hint = format!("select {to}, too");
+                    found.push(finding("selection", "", Code::NeedNotSelected, &message, &hint));
+                    whole = false;
+                }
+            }
+            needs.kept.insert(one.id.clone(), kept);
+        }
+        needs.assumed.dedup();
+        whole.then_some(needs)
+    }
+}
+
+fn feature_spec(
+    one: &Placed<'_>,
+    prompt: BlobId,
+    needs: Vec<FeatureId>,
+    doc: &PlanDoc,
+    config: &Config,
+) -> Option<FeatureSpec> {
+    let feature = one.doc;
+    let gates = feature.gates.as_ref().or(doc.gates.as_ref());
+    let agent = match &feature.agent {
+        Some(agent) => Some(AgentName::new(agent.value.as_str()).ok()?),
+        None => None,
+    };
+    let count =
+        |own: &Option<Spanned<u32>>, general: u32| own.as_ref().map_or(general, |n| n.value);
+    Some(FeatureSpec {
+        title: feature
+            .title
+            .as_ref()
+            .map_or_else(|| one.id.to_string(), |title| title.value.clone()),
+        prompt,
+        needs,
+        paths: feature.paths.iter().map(|path| path.value.clone()).collect(),
+        gates: gate_names(gates.map_or(&[], Vec::as_slice))?,
+        agent,
+        allow_no_change: feature.allow_no_change.as_ref().is_some_and(|allow| allow.value),
+        iterations_max: count(&feature.max_iterations, config.max_iterations.value),
+        attempts_max: count(&feature.max_attempts, config.max_attempts.value),
+    })
+}
+
+/// The names in their order, each once.
+fn gate_names(names: &[Spanned<String>]) -> Option<Vec<GateName>> {
+    let mut gates: Vec<GateName> = Vec::new();
+    for name in names {
+        let gate = GateName::new(name.value.as_str()).ok()?;
+        if !gates.contains(&gate) {
+            gates.push(gate);
+        }
+    }
+    Some(gates)
+}
+
+fn wave_specs(doc: &PlanDoc, taken: &[&Placed<'_>]) -> Vec<WaveSpec> {
+    let mut waves = Vec::new();
+    for (wave, number) in doc.waves.iter().zip(wave_numbers(doc)) {
+        let features: Vec<FeatureId> =
+            taken.iter().filter(|one| one.wave == number).map(|one| one.id.clone()).collect();
+        if !features.is_empty() {
+            let name =
+                wave.name.as_ref().map_or_else(|| format!("wave {number}"), |n| n.value.clone());
+            waves.push(WaveSpec { number, name, features });
+        }
+    }
+    waves
+}
+
+fn agents_of(
+    builder: &AgentName,
+    features: &BTreeMap<FeatureId, FeatureSpec>,
+    config: &Config,
+) -> Option<BTreeMap<AgentName, AgentSpec>> {
+    let own = features.values().filter_map(|feature| feature.agent.as_ref());
+    std::iter::once(builder)
+        .chain(own)
+        .map(|name| {
+            let entry = &config.agents.get(name)?.value;
+            let spec = AgentSpec {
+                argv: entry.argv.clone(),
+                prompt: entry.prompt,
+                env: entry.env.clone(),
+                timeout_ms: entry.timeout_ms.unwrap_or(config.agent_timeout_ms.value),
+                grace_ms: entry.grace_ms.unwrap_or(config.grace_ms.value),
+            };
+            Some((name.clone(), spec))
+        })
+        .collect()
+}
+
+fn gates_of(
+    merge_gates: &[GateName],
+    features: &BTreeMap<FeatureId, FeatureSpec>,
+    config: &Config,
+) -> Option<BTreeMap<GateName, GateSpec>> {
+    let own = features.values().flat_map(|feature| feature.gates.iter());
+    merge_gates
+        .iter()
+        .chain(own)
+        .map(|name| {
+            let entry = &config.gates.get(name)?.value;
+            let spec = GateSpec {
+                run: entry.run.clone(),
+                env: entry.env.clone(),
+                cache: entry.cache.clone(),
+                timeout_ms: entry.timeout_ms.unwrap_or(config.gate_timeout_ms.value),
+            };
+            Some((name.clone(), spec))
+        })
+        .collect()
+}
+
+/// The plan's title, else the name of its file.
+fn title_of(doc: &PlanDoc, path: &str) -> String {
+    let given =
+        doc.title.as_ref().map(|title| title.value.trim()).filter(|title| !title.is_empty());
+    let base = path.rsplit('/').next().unwrap_or(path);
+    let stem = base.rsplit_once('.').map_or(base, |(stem, _)| stem);
+    given.unwrap_or(stem).to_owned()
+}

@@ -1,0 +1,124 @@
+//! From a bundle to what the engine executes, or to all that is wrong with it. The client's
+//! `plan check` and the daemon's submit both end here.
+
+mod build;
+mod prompts;
+mod selection;
+
+use std::collections::BTreeMap;
+
+use sha2::{Digest, Sha256};
+use tidegate_core::ids::{BlobId, FeatureId};
+use tidegate_core::plan::PlanSpec;
+
+use crate::bundle::Bundle;
+use crate::check::{Graph, check_names, check_needs, check_paths, check_references};
+use crate::diagnostic::{Code, Diagnostic, Severity, Sink, has_errors, sort};
+use crate::plan::{PlanDoc, parse_plan};
+use crate::settings::{LauncherEntry, Layered, load_config};
+use crate::source::Source;
+
+use prompts::Prompts;
+pub use selection::Selection;
+
+/// A plan that can be run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Resolved {
+    /// What the engine executes; only what was selected.
+    pub spec: PlanSpec,
+    /// The pinned bytes, each once: plan, settings, prompts and specs.
+    pub blobs: Vec<(BlobId, Vec<u8>)>,
+    /// Needs that lie in earlier waves outside the selection. They are left out of the features'
+    /// needs; whoever starts the run checks that they have landed.
+    pub assumed: Vec<AssumedNeed>,
+    /// The launchers that the settings define.
+    pub launchers: BTreeMap<String, LauncherEntry>,
+    /// Variables of the client that agents and gates get.
+    pub env_pass: Vec<String>,
+    /// What is not wrong, but worth a look; sorted.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// A need that the selection left out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AssumedNeed {
+    /// The selected feature.
+    pub feature: FeatureId,
+    /// What must have landed before.
+    pub need: FeatureId,
+    /// The wave of that.
+    pub wave: u32,
+}
+
+/// Content address of `bytes`: SHA-256.
+pub fn blob_id(bytes: &[u8]) -> BlobId {
+    let mut hex = String::with_capacity(64);
+    for byte in Sha256::digest(bytes) {
+        for digit in [byte >> 4, byte & 15] {
+            hex.push(char::from_digit(u32::from(digit), 16).unwrap_or('0'));
+        }
+    }
+    match BlobId::new(hex) {
+        Some(id) => id,
+        None => unreachable!("64 hex digits are a blob id"),
+    }
+}
+
+/// Everything that is found in a bundle, sorted by file and line. What `plan check` prints.
+pub fn check(bundle: &Bundle, selection: &Selection) -> Vec<Diagnostic> {
+    match resolve(bundle, selection) {
+        Ok(resolved) => resolved.warnings,
+        Err(found) => found,
+    }
+}
+
+/// Checks a bundle and gives what the engine executes.
+///
+/// # Errors
+/// All that was found, warnings included, sorted by file and line; at least one is an error.
+pub fn resolve(bundle: &Bundle, selection: &Selection) -> Result<Resolved, Vec<Diagnostic>> {
+    let layered = load_config(&bundle.config);
+    let parsed = parse_plan(&bundle.plan.path, &bundle.plan.bytes);
+    let mut found = layered.findings.clone();
+    found.extend(parsed.findings);
+    let mut resolved = None;
+    if let (Some(source), Some(doc)) = (&parsed.source, &parsed.doc) {
+        let mut sink = Sink::new(source);
+        let prompts = check_all(doc, bundle, &layered, &mut sink);
+        found.extend(sink.finish());
+        found.extend(prompts.findings.iter().cloned());
+        found.extend(builder_finding(&layered, source));
+        found.extend(selection.check(doc));
+        if !has_errors(&found) {
+            resolved = build::build(bundle, doc, &layered, prompts, selection, &mut found);
+        }
+    }
+    sort(&mut found);
+    match resolved {
+        Some(resolved) if !has_errors(&found) => Ok(Resolved { warnings: found, ..resolved }),
+        Some(_) | None => Err(found),
+    }
+}
+
+fn check_all(doc: &PlanDoc, bundle: &Bundle, layered: &Layered, sink: &mut Sink<'_>) -> Prompts {
+    let graph = Graph::new(doc);
+    check_names(doc, sink);
+    check_needs(&graph, sink);
+    check_paths(doc, &graph, sink);
+    if !layered.is_broken() {
+        check_references(doc, layered, sink);
+    }
+    Prompts::read(doc, bundle, layered, sink)
+}
+
+/// Whether anything says who builds.
+fn builder_finding(layered: &Layered, plan: &Source) -> Option<Diagnostic> {
+    let known = layered.config.roles.keys().any(|role| role.as_str() == "builder");
+    if known || layered.is_broken() || layered.is_declared("role", "builder") {
+        return None;
+    }
+    let (message, hint) =
+        ("no agent builds: there is no [role.builder]", "`tidegate init` writes one");
+    let config = layered.sources.last().map_or(plan, |(_, source)| source);
+    Some(config.diagnostic(Severity::Error, Code::NoBuilder, &(0..0), message, hint))
+}

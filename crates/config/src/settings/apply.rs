@@ -1,0 +1,172 @@
+//! The keys of `tidegate.toml`: what one layer says is put over what the layers below said.
+
+use std::collections::BTreeMap;
+
+use tidegate_core::ids::InvalidName;
+use tidegate_core::plan::{CommitRule, ReviewPolicy, Strategy};
+
+use super::agent::agent_of;
+use super::branch::branch_ref;
+use super::config::{Config, Sourced};
+use super::named::{gate_of, launcher_of, role_of};
+use crate::diagnostic::{Code, Sink};
+use crate::fields::{Fields, wrong_type};
+use crate::near::quoted;
+use crate::node::{Node, Table, Value};
+use crate::plan::{ON_FAILURE, TRIES_MAX};
+use crate::span::{Span, Spanned};
+
+/// Most features of a run that a file may let be active at once.
+const ACTIVE_MAX: u32 = 1_000;
+
+/// Words of `commit`.
+const COMMIT: &[(&str, CommitRule)] = &[("auto", CommitRule::Auto), ("agent", CommitRule::Agent)];
+
+/// Words of `review.policy`; `None` comes later.
+const REVIEW: &[(&str, Option<ReviewPolicy>)] =
+    &[("auto", Some(ReviewPolicy::Auto)), ("person", Some(ReviewPolicy::Person)), ("agent", None)];
+
+/// Words of `landing.strategy`; `None` comes later.
+const STRATEGY: &[(&str, Option<Strategy>)] =
+    &[("merge", Some(Strategy::Merge)), ("squash", Some(Strategy::Squash)), ("rebase", None)];
+
+/// Tables that a later version brings.
+const LATER: &[&str] =
+    &["hook", "hooks", "notify", "notification", "notifications", "budget", "budgets"];
+
+/// Puts the layer that `table` holds over `config`.
+pub(crate) fn apply(config: &mut Config, table: &Table, layer: usize, sink: &mut Sink<'_>) {
+    let mut fields = Fields::new("tidegate.toml", table, 0..0);
+    if let Some(target) = fields.string("target", sink) {
+        match branch_ref(&target.value) {
+            Ok(full) => config.target = Sourced::at(full, layer, target.span),
+            Err(why) => {
+                let message = format!("`target` cannot be {}", quoted(&target.value));
+                sink.error_hint(Code::IllegalValue, &target.span, message, why);
+            }
+        }
+    }
+    config.commit.set(fields.choice("commit", COMMIT, sink), layer);
+    config.on_failure.set(fields.choice("on_failure", ON_FAILURE, sink), layer);
+    named(&mut fields, "agent", layer, &mut config.agents, agent_of, sink);
+    named(&mut fields, "role", layer, &mut config.roles, role_of, sink);
+    named(&mut fields, "gate", layer, &mut config.gates, gate_of, sink);
+    named(&mut fields, "launcher", layer, &mut config.launchers, launcher_of, sink);
+    if let Some((table, entry)) = fields.table("review", sink) {
+        let mut inner = Fields::new("[review]", table, entry.key.span.clone());
+        let policy = inner.choice("policy", REVIEW, sink);
+        config.review.set(now("review by an agent", policy, sink), layer);
+        inner.finish(sink);
+    }
+    if let Some((table, entry)) = fields.table("landing", sink) {
+        let mut inner = Fields::new("[landing]", table, entry.key.span.clone());
+        let strategy = inner.choice("strategy", STRATEGY, sink);
+        config.strategy.set(now("landing by rebase", strategy, sink), layer);
+        config.merge_gates.set(inner.strings("merge_gates", sink), layer);
+        inner.finish(sink);
+    }
+    limits(config, &mut fields, layer, sink);
+    if let Some((table, entry)) = fields.table("env", sink) {
+        let mut inner = Fields::new("[env]", table, entry.key.span.clone());
+        if let Some(pass) = inner.strings("pass", sink) {
+            let names = pass.value.iter().filter(|name| is_variable(name, sink));
+            let names = names.map(|name| name.value.clone()).collect();
+            config.env_pass = Sourced::at(names, layer, pass.span);
+        }
+        inner.finish(sink);
+    }
+    for key in LATER {
+        if let Some(entry) = table.get(key) {
+            fields.take(key);
+            let message = format!("`{key}` comes with a later version");
+            let hint = "take it out: it would have no effect";
+            sink.error_hint(Code::LaterVersion, &entry.key.span, message, hint);
+        }
+    }
+    fields.finish(sink);
+}
+
+fn limits(config: &mut Config, fields: &mut Fields<'_>, layer: usize, sink: &mut Sink<'_>) {
+    let Some((table, entry)) = fields.table("limits", sink) else { return };
+    let mut inner = Fields::new("[limits]", table, entry.key.span.clone());
+    config.active_features.set(inner.count("active_features", 1, ACTIVE_MAX, sink), layer);
+    config.max_iterations.set(inner.count("max_iterations", 1, TRIES_MAX, sink), layer);
+    config.max_attempts.set(inner.count("max_attempts", 1, TRIES_MAX, sink), layer);
+    config.agent_timeout_ms.set(inner.duration("agent_timeout", sink), layer);
+    config.gate_timeout_ms.set(inner.duration("gate_timeout", sink), layer);
+    config.grace_ms.set(inner.duration("grace", sink), layer);
+    inner.finish(sink);
+}
+
+/// What is there now; a word for what comes later is an error.
+fn now<T>(what: &str, word: Option<Spanned<Option<T>>>, sink: &mut Sink<'_>) -> Option<Spanned<T>> {
+    let Spanned { value, span } = word?;
+    if value.is_none() {
+        let message = format!("{what} comes with a later version");
+        sink.error(Code::LaterVersion, &span, message);
+    }
+    value.map(|value| Spanned::new(value, span))
+}
+
+/// Reads the tables `[KIND.NAME]`; each replaces the one of the same name in a layer below.
+fn named<K: Ord, T>(
+    fields: &mut Fields<'_>,
+    kind: &'static str,
+    layer: usize,
+    into: &mut BTreeMap<K, Sourced<T>>,
+    read: impl Fn(&str, &mut Fields<'_>, &mut Sink<'_>) -> (Result<K, InvalidName>, Option<T>),
+    sink: &mut Sink<'_>,
+) {
+    let Some((tables, _)) = fields.table(kind, sink) else { return };
+    for entry in &tables.entries {
+        let name = entry.key.value.as_str();
+        let Value::Table(table) = &entry.node.value else {
+            let node = Node::new(entry.node.value.clone(), entry.key.span.clone());
+            wrong_type(&format!("`{kind}.{name}`"), "a table", &node, sink);
+            continue;
+        };
+        let mut inner = Fields::new(table_name(kind), table, entry.key.span.clone());
+        let (key, value) = read(name, &mut inner, sink);
+        inner.finish(sink);
+        match (key, value) {
+            (Ok(key), Some(value)) => {
+                into.insert(key, Sourced::at(value, layer, entry.key.span.clone()));
+            }
+            (Ok(_), None) => {}
+            (Err(error), _) => illegal_name(&error, &entry.key.span, sink),
+        }
+    }
+}
+
+fn table_name(kind: &str) -> &'static str {
+    match kind {
+        "agent" => "an agent",
+        "role" => "a role",
+        "gate" => "a gate",
+        _ => "a launcher",
+    }
+}
+
+/// Reports a name that does not follow the grammar.
+pub(crate) fn illegal_name(error: &InvalidName, span: &Span, sink: &mut Sink<'_>) {
+    sink.error(Code::IllegalName, span, error.to_string());
+}
+
+/// Whether a name is one of a variable, possibly with a `*` at its end.
+fn is_variable(name: &Spanned<String>, sink: &mut Sink<'_>) -> bool {
+    let stem = name.value.strip_suffix('*').unwrap_or(&name.value);
+    let fit = is_variable_name(stem);
+    if !fit {
+        let message = format!("{} is no name of a variable", quoted(&name.value));
+        let hint = "names have letters, digits and `_`; `NAME_*` takes all that start so";
+        sink.error_hint(Code::IllegalValue, &name.span, message, hint);
+    }
+    fit
+}
+
+/// Whether `text` is a portable name of a variable.
+pub(crate) fn is_variable_name(text: &str) -> bool {
+    !text.is_empty()
+        && !text.starts_with(|c: char| c.is_ascii_digit())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}

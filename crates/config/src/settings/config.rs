@@ -1,0 +1,165 @@
+//! The settings as they hold after all layers, each with the place that set it.
+
+use std::collections::BTreeMap;
+
+use tidegate_core::ids::{AgentName, GateName, RoleName};
+use tidegate_core::limits;
+use tidegate_core::plan::{CommitRule, GateRun, OnFailure, PromptChannel, ReviewPolicy, Strategy};
+
+use crate::node::Node;
+use crate::span::{Span, Spanned};
+
+/// Where a setting stands: a layer by its index in [`super::Layered::sources`], and a span there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// Index of the layer's source.
+    pub layer: usize,
+    /// Where in its text.
+    pub span: Span,
+}
+
+/// A setting and who set it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sourced<T> {
+    /// The value that holds.
+    pub value: T,
+    /// Where it stands; `None` for a built-in default.
+    pub place: Option<Place>,
+}
+
+impl<T> Sourced<T> {
+    pub(crate) fn default_of(value: T) -> Self {
+        Self { value, place: None }
+    }
+
+    pub(crate) fn at(value: T, layer: usize, span: Span) -> Self {
+        Self { value, place: Some(Place { layer, span }) }
+    }
+
+    /// Takes over what a layer says, if it says anything.
+    pub(crate) fn set(&mut self, upper: Option<Spanned<T>>, layer: usize) {
+        if let Some(upper) = upper {
+            *self = Self::at(upper.value, layer, upper.span);
+        }
+    }
+}
+
+/// The settings of a repository after all layers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Config {
+    /// Full name of the target ref.
+    pub target: Sourced<String>,
+    /// Who commits an agent's changes.
+    pub commit: Sourced<CommitRule>,
+    /// What a failed feature means for later waves.
+    pub on_failure: Sourced<OnFailure>,
+    /// Who consents to a landing.
+    pub review: Sourced<ReviewPolicy>,
+    /// Form of the landed change.
+    pub strategy: Sourced<Strategy>,
+    /// Gates of the merged tree.
+    pub merge_gates: Sourced<Vec<Spanned<String>>>,
+    /// Features of a run that may be active at once.
+    pub active_features: Sourced<u32>,
+    /// Iterations before a feature fails.
+    pub max_iterations: Sourced<u32>,
+    /// Attempts of one job within an iteration.
+    pub max_attempts: Sourced<u32>,
+    /// Limit of an agent that names none, in milliseconds.
+    pub agent_timeout_ms: Sourced<u64>,
+    /// Limit of a gate that names none, in milliseconds.
+    pub gate_timeout_ms: Sourced<u64>,
+    /// Time between TERM and the end of the tree, in milliseconds.
+    pub grace_ms: Sourced<u64>,
+    /// Variables of the client that agents and gates get; `NAME_*` takes all that start so.
+    pub env_pass: Sourced<Vec<String>>,
+    /// The agents.
+    pub agents: BTreeMap<AgentName, Sourced<AgentEntry>>,
+    /// The roles.
+    pub roles: BTreeMap<RoleName, Sourced<RoleEntry>>,
+    /// The gates.
+    pub gates: BTreeMap<GateName, Sourced<GateEntry>>,
+    /// The launchers, by name.
+    pub launchers: BTreeMap<String, Sourced<LauncherEntry>>,
+}
+
+/// `[agent.NAME]`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AgentEntry {
+    /// Argv template.
+    pub argv: Vec<String>,
+    /// How the prompt reaches it.
+    pub prompt: PromptChannel,
+    /// Environment that is added.
+    pub env: BTreeMap<String, String>,
+    /// Limit of one attempt, in milliseconds.
+    pub timeout_ms: Option<u64>,
+    /// Time between TERM and the end of the tree, in milliseconds.
+    pub grace_ms: Option<u64>,
+    /// Keys of the manifest that this version accepts and does not use.
+    pub unused: Vec<(String, Node)>,
+}
+
+/// `[role.NAME]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RoleEntry {
+    /// Its agent, and where that is said.
+    pub agent: Spanned<AgentName>,
+}
+
+/// `[gate.NAME]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GateEntry {
+    /// What is executed.
+    pub run: GateRun,
+    /// Environment that is added.
+    pub env: BTreeMap<String, String>,
+    /// Paths in the checkout that are kept.
+    pub cache: Vec<String>,
+    /// Limit, in milliseconds.
+    pub timeout_ms: Option<u64>,
+}
+
+/// `[launcher.NAME]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LauncherEntry {
+    /// The first words of the argv that it is for; `None`: the launcher is chosen by name.
+    pub argv: Option<Vec<String>>,
+    /// How it learns the selection, beside its environment.
+    pub selection: LauncherSelection,
+    /// The argv of a resume, as a template.
+    pub resume_argv: Option<Vec<String>>,
+}
+
+/// How a launcher learns the selection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LauncherSelection {
+    /// In its environment only.
+    Env,
+    /// As flags at the end of its argv, too.
+    Append,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            target: Sourced::default_of("refs/heads/main".to_owned()),
+            commit: Sourced::default_of(CommitRule::Auto),
+            on_failure: Sourced::default_of(OnFailure::Stop),
+            review: Sourced::default_of(ReviewPolicy::Auto),
+            strategy: Sourced::default_of(Strategy::Merge),
+            merge_gates: Sourced::default_of(Vec::new()),
+            active_features: Sourced::default_of(limits::FEATURES_PER_RUN),
+            max_iterations: Sourced::default_of(limits::ITERATIONS_MAX),
+            max_attempts: Sourced::default_of(limits::ATTEMPTS_MAX),
+            agent_timeout_ms: Sourced::default_of(limits::AGENT_TIMEOUT_MS),
+            gate_timeout_ms: Sourced::default_of(limits::GATE_TIMEOUT_MS),
+            grace_ms: Sourced::default_of(limits::GRACE_MS),
+            env_pass: Sourced::default_of(Vec::new()),
+            agents: BTreeMap::new(),
+            roles: BTreeMap::new(),
+            gates: BTreeMap::new(),
+            launchers: BTreeMap::new(),
+        }
+    }
+}

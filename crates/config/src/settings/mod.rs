@@ -1,0 +1,16 @@
+//! `tidegate.toml`: the settings of a user and of a repository, in layers.
+
+mod agent;
+mod apply;
+mod branch;
+mod config;
+mod layered;
+mod named;
+mod overrides;
+
+pub use branch::branch_ref;
+pub use config::{
+    AgentEntry, Config, GateEntry, LauncherEntry, LauncherSelection, Place, RoleEntry, Sourced,
+};
+pub use layered::{ConfigFiles, Layer, Layered, NamedFile, Origin, Shown, load_config};
+pub use overrides::{ENVIRONMENT, Override, environment_overrides};
