@@ -1,0 +1,102 @@
+//! A feature of a plan run, as the run document shows it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Timestamp;
+
+/// One feature.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FeatureDoc {
+    /// Its id.
+    pub id: String,
+    /// The number of its wave.
+    pub wave: u32,
+    /// A line for people.
+    pub title: String,
+    /// Where it stands: `queued`, `building`, `verifying`, `in_review`, `landing`, `landed`,
+    /// `blocked`, `failed`, `cancelled`, `skipped`.
+    pub state: String,
+    /// The step within the state, such as `awaiting_slot` or the name of a gate.
+    pub step: Option<String>,
+    /// Its iteration, from 1; 0 until it first starts.
+    pub iteration: u32,
+    /// Agent jobs that it had.
+    pub attempts: u32,
+    /// Why it cannot go on by itself.
+    pub blocked: Option<BlockedDoc>,
+    /// Its newest commit that Tidegate saw; the landed commit once it has landed.
+    pub commit: Option<String>,
+    /// Whether it has landed.
+    pub landed: bool,
+    /// The commit that its branch began at.
+    pub base: Option<String>,
+    /// Its worktree.
+    pub worktree: Option<String>,
+    /// Its branch.
+    pub branch: Option<String>,
+    /// Features that must land before it starts.
+    pub needs: Vec<String>,
+    /// Why it failed, was skipped or cancelled.
+    pub reason: Option<String>,
+    /// The feature because of which it was skipped.
+    pub cause: Option<String>,
+    /// The job that it waits for now.
+    pub job_id: Option<String>,
+    /// The last gate that ran for it.
+    pub evidence: Option<EvidenceDoc>,
+    /// What it waits for, in one line; null when it does not wait.
+    pub waits_for: Option<String>,
+}
+
+/// Why a feature cannot go on by itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BlockedDoc {
+    /// The typed reason: `conflict`, `target_dirty`, `target_missing`, `git`, `quarantine`.
+    pub reason: String,
+    /// The paths that it is about.
+    pub paths: Vec<String>,
+    /// More for a person.
+    pub detail: Option<String>,
+    /// What unblocks it.
+    pub unblocks: String,
+    /// Whether a person must act; false when it goes on by itself.
+    pub requires_human: bool,
+}
+
+/// The record of one gate.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EvidenceDoc {
+    /// The gate.
+    pub gate: String,
+    /// The exact commit that it ran on.
+    pub commit: String,
+    /// Whether it ran on the merged tree.
+    pub merged: bool,
+    /// Whether it passed; null while it runs.
+    pub passed: Option<bool>,
+    /// Its exit code.
+    pub exit_code: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+    /// How long it ran, in milliseconds.
+    pub ran_ms: Option<u64>,
+    /// Its job.
+    pub job_id: String,
+    /// Its output.
+    pub log_path: String,
+    /// When it ended.
+    pub ended_at: Option<Timestamp>,
+}
+
+/// The features of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FeatureList {
+    /// The run.
+    pub run_id: String,
+    /// Its features in the order of the plan.
+    pub features: Vec<FeatureDoc>,
+}

@@ -1,0 +1,68 @@
+//! Bodies of the smaller commands.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Text;
+
+/// `POST /runs/{id}/retry`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct RetryRequest {
+    /// The feature of a running run; absent: what of an ended run did not land.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub feature: Option<String>,
+    /// Name of the user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub actor: Option<String>,
+}
+
+/// `POST /runs/{id}/approve`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ApproveRequest {
+    /// The feature.
+    pub feature: String,
+    /// The full id of the commit that was looked at.
+    pub commit: String,
+    /// Name of the user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub actor: Option<String>,
+}
+
+/// `POST /runs/{id}/agents`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct StartAgentRequest {
+    /// Its id within the run.
+    pub agent_id: String,
+    /// Its role, for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
+    /// Its argv, not empty.
+    pub argv: Vec<Text>,
+}
+
+/// `POST /daemon/stop`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct StopDaemonRequest {
+    /// Waits until nothing runs or waits.
+    #[serde(default)]
+    pub drain: bool,
+}
+
+/// `POST /projects`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ProjectRequest {
+    /// A directory within the repository, absolute.
+    pub root: Text,
+}
+
+/// `POST /projects/{id}/move`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct MoveProjectRequest {
+    /// A directory within the repository at its new place, absolute.
+    pub root: Text,
+}
