@@ -1,0 +1,110 @@
+//! The daemon's side of the control socket: one request, one reply, bounded waiting.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+use super::protocol::{LINE_BYTES_MAX, Op, PROTOCOL, Refused, Reply, Request};
+use crate::jobdir::{CONTROL, JobDir};
+
+/// Why a shim did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum ControlError {
+    /// There is no shim at the socket, or it does not answer in time (it may be stopped: its lock
+    /// says whether it lives).
+    #[error("{doing} the shim: {source}")]
+    Io {
+        /// What was attempted.
+        doing: &'static str,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// The answer is not one of the protocol.
+    #[error("the shim answered in another language: {detail}")]
+    Protocol {
+        /// What is wrong with it.
+        detail: String,
+    },
+    /// The shim belongs to another attempt.
+    #[error("the shim has another nonce")]
+    OtherNonce,
+    /// The shim refused.
+    #[error("the shim refused: {why:?}")]
+    Refused {
+        /// Why.
+        why: Refused,
+        /// Its answer, with its status.
+        reply: Box<Reply>,
+    },
+}
+
+/// A connection to one shim.
+#[derive(Debug)]
+pub struct ControlClient {
+    stream: BufReader<UnixStream>,
+    generation: u64,
+    epoch: u64,
+}
+
+impl ControlClient {
+    /// Connects with the fencing token (generation, epoch), says hello and compares the nonce.
+    /// Each request waits `patience` at most.
+    ///
+    /// # Errors
+    /// All of [`ControlError`].
+    pub fn connect(
+        dir: &JobDir,
+        nonce: &str,
+        token: (u64, u64),
+        patience: Duration,
+    ) -> Result<(Self, Reply), ControlError> {
+        let io = |doing| move |source| ControlError::Io { doing, source };
+        let stream = UnixStream::connect(dir.short_path(CONTROL)).map_err(io("connect to"))?;
+        stream.set_read_timeout(Some(patience)).map_err(io("connect to"))?;
+        stream.set_write_timeout(Some(patience)).map_err(io("connect to"))?;
+        let (generation, epoch) = token;
+        let mut client = Self { stream: BufReader::new(stream), generation, epoch };
+        let reply = client.ask(Op::Hello)?;
+        if reply.status.nonce != nonce {
+            return Err(ControlError::OtherNonce);
+        }
+        Ok((client, reply))
+    }
+
+    /// Asks the shim to end its job.
+    ///
+    /// # Errors
+    /// All of [`ControlError`]; [`Refused::AlreadyEnded`] when the main process was faster.
+    pub fn stop(&mut self, actor: &str, grace_ms: u64) -> Result<Reply, ControlError> {
+        self.ask(Op::Stop { actor: actor.to_owned(), grace_ms })
+    }
+
+    /// Asks for the state of the job.
+    ///
+    /// # Errors
+    /// All of [`ControlError`].
+    pub fn status(&mut self) -> Result<Reply, ControlError> {
+        self.ask(Op::Status)
+    }
+
+    fn ask(&mut self, op: Op) -> Result<Reply, ControlError> {
+        let request = Request { v: PROTOCOL, generation: self.generation, epoch: self.epoch, op };
+        let mut line = serde_json::to_vec(&request)
+            .map_err(|error| ControlError::Protocol { detail: error.to_string() })?;
+        line.push(b'\n');
+        let io = |doing| move |source| ControlError::Io { doing, source };
+        self.stream.get_mut().write_all(&line).map_err(io("write to"))?;
+        let mut answer = Vec::new();
+        let mut limited = self.stream.by_ref().take(LINE_BYTES_MAX as u64);
+        limited.read_until(b'\n', &mut answer).map_err(io("read from"))?;
+        if answer.is_empty() {
+            return Err(io("read from")(io::ErrorKind::UnexpectedEof.into()));
+        }
+        let reply: Reply = serde_json::from_slice(&answer)
+            .map_err(|error| ControlError::Protocol { detail: error.to_string() })?;
+        match reply.error {
+            Some(why) => Err(ControlError::Refused { why, reply: Box::new(reply) }),
+            None => Ok(reply),
+        }
+    }
+}

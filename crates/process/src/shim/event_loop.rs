@@ -1,0 +1,100 @@
+//! The shim's only loop: wait for a descriptor or a moment, then move the job on.
+
+use fail::fail_point;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::time::Timespec;
+
+use super::state::{Cause, Shim, Stage};
+use crate::clock;
+
+/// Runs until the exit record is durable.
+pub(crate) fn run(mut shim: Shim) {
+    loop {
+        shim.take_signals();
+        shim.reap();
+        let now = clock::mono_ms();
+        shim.streams.turn(&shim.dir, now);
+        shim.answer_requests();
+        shim.advance(clock::mono_ms());
+        if shim.stage == Stage::Recorded {
+            break;
+        }
+        shim.wait();
+    }
+    fail_point!("shim.before_leave");
+}
+
+impl Shim {
+    /// Empties the signal descriptor. Equal signals coalesce, so it only says where to look.
+    fn take_signals(&mut self) {
+        while let Some(signal) = self.signals.next() {
+            if matches!(signal, libc::SIGTERM | libc::SIGINT) {
+                let cause = Cause::Stop { actor: "signal".to_owned() };
+                self.stop(cause, self.spec.limits.grace_ms);
+            }
+        }
+    }
+
+    /// Moves the job on as far as it goes now.
+    fn advance(&mut self, now: u64) {
+        loop {
+            let before = self.stage;
+            match self.stage {
+                Stage::Running | Stage::Stopping { .. } if self.ended.is_some() => {
+                    self.stage = Stage::Draining { until: now + self.spec.limits.drain_ms };
+                }
+                Stage::Running if self.deadline_ms.is_some_and(|deadline| now >= deadline) => {
+                    self.stop(Cause::Timeout, self.spec.limits.grace_ms);
+                }
+                Stage::Stopping { kill_at } if now >= kill_at => {
+                    self.stage = Stage::Ending { pass: 0, next: now };
+                }
+                Stage::Draining { until } if now >= until || !self.has_children => {
+                    self.stage = Stage::Ending { pass: 0, next: now };
+                }
+                Stage::Ending { pass, next } if now >= next || !self.has_children => {
+                    self.end_tree(pass, now);
+                }
+                Stage::Recording { next } if now >= next => self.record(now),
+                Stage::Running
+                | Stage::Stopping { .. }
+                | Stage::Draining { .. }
+                | Stage::Ending { .. }
+                | Stage::Recording { .. }
+                | Stage::Recorded => {}
+            }
+            let waits_longer = matches!(
+                (before, self.stage),
+                (Stage::Ending { .. }, Stage::Ending { .. })
+                    | (Stage::Recording { .. }, Stage::Recording { .. })
+            );
+            if before == self.stage || waits_longer {
+                return;
+            }
+        }
+    }
+
+    /// Waits for a signal, output, a request, or the next moment that matters.
+    fn wait(&self) {
+        let due = match self.stage {
+            Stage::Running => self.deadline_ms,
+            Stage::Stopping { kill_at } => Some(kill_at),
+            Stage::Draining { until } => Some(until),
+            Stage::Ending { next, .. } | Stage::Recording { next } => Some(next),
+            Stage::Recorded => Some(0),
+        };
+        let due = due.into_iter().chain(self.streams.flush_due_ms()).min();
+        let timeout = due.map(|due| {
+            let rest = due.saturating_sub(clock::mono_ms());
+            Timespec {
+                tv_sec: i64::try_from(rest / 1000).unwrap_or(i64::MAX),
+                tv_nsec: i64::try_from(rest % 1000).unwrap_or(0) * 1_000_000,
+            }
+        });
+        let fds = [std::os::fd::AsFd::as_fd(&self.signals)];
+        let fds = fds.into_iter().chain(self.streams.fds()).chain(self.control.fds());
+        let mut fds: Vec<_> = fds.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
+        // An interrupted or refused wait is only a turn taken early.
+        let _ = poll(&mut fds, timeout.as_ref());
+    }
+}

@@ -1,0 +1,169 @@
+//! From an opened job directory to a released main process, at most once per attempt.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+
+use fail::fail_point;
+use rustix::fs::OFlags;
+use rustix::pipe::{PipeFlags, pipe_with};
+use tidegate_core::exit::Identity;
+
+use super::ShimExit;
+use super::child::{self, ChildEnds, Program};
+use super::server::ControlServer;
+use super::slot::ExitSlot;
+use super::state::{Child, Shim};
+use super::streams::Streams;
+use crate::jobdir::{JobDir, JobDirError, LOCK, STARTED};
+use crate::output::OutputWriter;
+use crate::record::{OutputMode, Spec, StartedFile, StartedRecord, VERSION};
+use crate::sys::fork::{Forked, fork_alone};
+use crate::sys::ofd;
+use crate::sys::pidfd::PidFd;
+use crate::sys::signals::SignalFd;
+use crate::{clock, identity};
+
+/// Signals that the shim takes by descriptor. TERM and INT ask for an orderly stop, HUP for
+/// nothing.
+const SIGNALS: [i32; 4] = [libc::SIGCHLD, libc::SIGTERM, libc::SIGINT, libc::SIGHUP];
+
+/// Why nothing was started.
+pub(crate) struct Refusal {
+    pub(crate) exit: ShimExit,
+}
+
+impl Refusal {
+    fn storage(_: io::Error) -> Self {
+        Self { exit: ShimExit::Storage }
+    }
+
+    fn os(_: io::Error) -> Self {
+        Self { exit: ShimExit::Refused }
+    }
+}
+
+impl From<JobDirError> for Refusal {
+    fn from(_: JobDirError) -> Self {
+        Self { exit: ShimExit::BadSpec }
+    }
+}
+
+/// Takes the lock and starts the main process.
+pub(crate) fn launch(dir: JobDir) -> Result<Shim, Refusal> {
+    let lock = take_lock(&dir)?;
+    let spec = dir.read_spec()?;
+    let program = Program::prepare(&spec).map_err(|_| Refusal { exit: ShimExit::BadSpec })?;
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
+        .map_err(|error| Refusal::os(error.into()))?;
+    let signals = SignalFd::block(&SIGNALS).map_err(Refusal::os)?;
+    let slot = ExitSlot::reserve(&dir).map_err(Refusal::storage)?;
+    let writer = OutputWriter::create(&dir, spec.limits).map_err(Refusal::storage)?;
+    let control = ControlServer::bind(&dir).map_err(Refusal::storage)?;
+    let shim = identity::own().map_err(Refusal::os)?;
+
+    let forked = fork_child(&lock, &dir, &spec, &program, shim.pid).map_err(Refusal::os)?;
+    let Some(child) = identity::of(forked.pid).map_err(Refusal::os)? else {
+        return Err(Refusal { exit: ShimExit::Refused });
+    };
+    let started = record(&spec, &shim, &child);
+    let linked = dir.link_started(&StartedFile::Started(started.clone()), "started.tmp");
+    // Refused from here on: the unreleased child ends as soon as the release pipe closes.
+    if !linked.map_err(Refusal::storage)? {
+        return Err(Refusal { exit: ShimExit::StartedBefore });
+    }
+    fail_point!("shim.before_release");
+    // Nobody reads when the child was killed meanwhile; then that is how the job ended.
+    let _ = rustix::io::write(&forked.release, b"!");
+    fail_point!("shim.after_release");
+    let streams = Streams::new(forked.output, Some(forked.report), writer);
+    let child = Child { identity: child, pidfd: forked.pidfd };
+    Ok(Shim::new(lock, dir, spec, shim, child, signals, slot, streams, control, &started))
+}
+
+fn take_lock(dir: &JobDir) -> Result<File, Refusal> {
+    let lock = dir.create_file(LOCK, OFlags::empty()).map_err(Refusal::storage)?;
+    fail_point!("shim.before_lock");
+    if !ofd::try_lock(lock.as_fd()).map_err(Refusal::os)? {
+        return Err(Refusal { exit: ShimExit::LockNotHad });
+    }
+    fail_point!("shim.after_lock");
+    // Only to save the work: the link is what decides.
+    if dir.read(STARTED).map_err(Refusal::storage)?.is_some() {
+        return Err(Refusal { exit: ShimExit::StartedBefore });
+    }
+    Ok(lock)
+}
+
+/// A child that waits to be released, and the shim's ends of its pipes.
+struct ForkedChild {
+    pid: u32,
+    pidfd: PidFd,
+    release: OwnedFd,
+    report: OwnedFd,
+    output: Option<(OwnedFd, OwnedFd)>,
+}
+
+fn fork_child(
+    lock: &File,
+    dir: &JobDir,
+    spec: &Spec,
+    program: &Program,
+    shim: u32,
+) -> io::Result<ForkedChild> {
+    let (release, release_writer) = pipe_with(PipeFlags::CLOEXEC)?;
+    let (report_reader, report) = pipe_with(PipeFlags::CLOEXEC)?;
+    rustix::io::ioctl_fionbio(&report_reader, true)?;
+    let (ours, theirs) = match spec.output {
+        OutputMode::Null => (None, None),
+        OutputMode::Pipe => {
+            let (stdout, stdout_writer) = output_pipe()?;
+            let (stderr, stderr_writer) = output_pipe()?;
+            (Some((stdout, stderr)), Some((stdout_writer, stderr_writer)))
+        }
+    };
+    fail_point!("shim.before_fork", |_| Err(io::Error::from_raw_os_error(libc::EAGAIN)));
+    let pid = match fork_alone()? {
+        Forked::Parent(pid) => pid,
+        Forked::Child => {
+            let ends = ChildEnds {
+                lock: lock.as_fd(),
+                release,
+                release_writer: release_writer.as_fd(),
+                report,
+                output: theirs,
+                shim,
+            };
+            child::run(&ends, dir, program)
+        }
+    };
+    fail_point!("shim.after_fork");
+    // Both sides set the group: whoever comes first. An error means that the child was faster.
+    let group = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
+    let _ = rustix::process::setpgid(group, group);
+    // Not reaped before the shim says so: its pid cannot be recycled.
+    let pidfd = PidFd::open(pid)?;
+    Ok(ForkedChild { pid, pidfd, release: release_writer, report: report_reader, output: ours })
+}
+
+/// A pipe whose reading end does not block.
+fn output_pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
+    rustix::io::ioctl_fionbio(&reader, true)?;
+    Ok((reader, writer))
+}
+
+fn record(spec: &Spec, shim: &Identity, child: &Identity) -> StartedRecord {
+    StartedRecord {
+        v: VERSION,
+        job: spec.job.clone(),
+        attempt: spec.attempt,
+        nonce: spec.nonce.clone(),
+        generation: spec.generation,
+        epoch: spec.epoch,
+        shim: shim.clone(),
+        child: child.clone(),
+        at_wall_ms: clock::wall_ms(),
+        at_mono_ms: clock::mono_ms(),
+    }
+}

@@ -1,0 +1,236 @@
+//! What a shim knows of its job, and the moves that signals and time cause.
+
+use std::fs::File;
+use std::io;
+
+use tidegate_core::exit::Identity;
+
+use super::server::ControlServer;
+use super::slot::ExitSlot;
+use super::streams::Streams;
+use crate::clock;
+use crate::control::{Phase, Status};
+use crate::jobdir::JobDir;
+use crate::procfs;
+use crate::record::{Spec, StartedRecord, Usage};
+use crate::sys::pidfd::PidFd;
+use crate::sys::signals::SignalFd;
+use crate::sys::wait::{self, Reaped};
+use crate::tree::{self, Claim};
+
+/// The main process.
+pub(crate) struct Child {
+    pub(crate) identity: Identity,
+    pub(crate) pidfd: PidFd,
+}
+
+/// How the main process ended.
+#[derive(Clone, Copy)]
+pub(crate) struct Ended {
+    pub(crate) status: wait::Status,
+    pub(crate) usage: Usage,
+    pub(crate) wall_ms: u64,
+    pub(crate) mono_ms: u64,
+}
+
+/// Why the shim itself ends the job.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) enum Cause {
+    Stop { actor: String },
+    Timeout,
+}
+
+/// How far the job is; times on the monotonic clock in milliseconds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stage {
+    Running,
+    Stopping {
+        kill_at: u64,
+    },
+    Draining {
+        until: u64,
+    },
+    /// Killing until the tree is empty; `pass` looks were taken, the next is due at `next`.
+    Ending {
+        pass: u32,
+        next: u64,
+    },
+    Recording {
+        next: u64,
+    },
+    Recorded,
+}
+
+/// All of one running shim.
+pub(crate) struct Shim {
+    /// Held for life: the kernel lets it go when the process ends.
+    _lock: File,
+    pub(crate) dir: JobDir,
+    pub(crate) spec: Spec,
+    pub(crate) own: Identity,
+    pub(crate) child: Child,
+    pub(crate) signals: SignalFd,
+    pub(crate) slot: ExitSlot,
+    pub(crate) streams: Streams,
+    pub(crate) control: ControlServer,
+    pub(crate) stage: Stage,
+    pub(crate) cause: Option<Cause>,
+    pub(crate) ended: Option<Ended>,
+    pub(crate) has_children: bool,
+    pub(crate) started_wall_ms: u64,
+    pub(crate) started_mono_ms: u64,
+    pub(crate) deadline_ms: Option<u64>,
+    /// Highest fencing token seen.
+    pub(crate) token: (u64, u64),
+    pub(crate) claim: Claim,
+    pub(crate) spared: Vec<String>,
+    pub(crate) exec_failed: Option<String>,
+    pub(crate) swept: Vec<u32>,
+    pub(crate) requires_human: Vec<String>,
+}
+
+impl Shim {
+    #[expect(clippy::too_many_arguments, reason = "moves everything that the launch made")]
+    pub(crate) fn new(
+        lock: File,
+        dir: JobDir,
+        spec: Spec,
+        own: Identity,
+        child: Child,
+        signals: SignalFd,
+        slot: ExitSlot,
+        streams: Streams,
+        control: ControlServer,
+        started: &StartedRecord,
+    ) -> Self {
+        let session =
+            rustix::process::getsid(None).is_ok_and(|session| session == rustix::process::getpid());
+        let claim = Claim {
+            subreaper: Some(own.pid),
+            session: session.then_some(own.pid),
+            roots: Vec::new(),
+            tags: vec![spec.run_tag.clone()],
+            since_ticks: own.start_ticks,
+            spared: Vec::new(),
+        };
+        let now = clock::mono_ms();
+        Self {
+            _lock: lock,
+            dir,
+            own,
+            child,
+            signals,
+            slot,
+            streams,
+            control,
+            stage: Stage::Running,
+            cause: None,
+            ended: None,
+            has_children: true,
+            started_wall_ms: started.at_wall_ms,
+            started_mono_ms: now,
+            deadline_ms: spec.limits.timeout_ms.map(|limit| now.saturating_add(limit)),
+            token: (spec.generation, spec.epoch),
+            spec,
+            claim,
+            spared: Vec::new(),
+            exec_failed: None,
+            swept: Vec::new(),
+            requires_human: Vec::new(),
+        }
+    }
+
+    /// Reaps everything that has ended, and takes note when the main process is among it.
+    pub(crate) fn reap(&mut self) {
+        loop {
+            match wait::reap_one() {
+                Ok(Reaped::Child { pid, status, usage }) => {
+                    if pid == self.child.identity.pid && self.ended.is_none() {
+                        let (wall_ms, mono_ms) = (clock::wall_ms(), clock::mono_ms());
+                        self.ended = Some(Ended { status, usage, wall_ms, mono_ms });
+                    }
+                }
+                Ok(Reaped::NoneReady) => {
+                    self.has_children = true;
+                    break;
+                }
+                Err(_) => break,
+                Ok(Reaped::NoChildren) => {
+                    self.has_children = false;
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Starts ending the job: TERM to the group, KILL after `grace_ms`. False when the main
+    /// process has ended before.
+    pub(crate) fn stop(&mut self, cause: Cause, grace_ms: u64) -> bool {
+        self.reap();
+        let now = clock::mono_ms();
+        let kill_at = now.saturating_add(grace_ms);
+        match self.stage {
+            Stage::Running if self.ended.is_none() => {
+                self.cause = Some(cause);
+                self.stage = Stage::Stopping { kill_at };
+                self.terminate_group();
+                true
+            }
+            Stage::Stopping { kill_at: before } if self.ended.is_none() => {
+                self.stage = Stage::Stopping { kill_at: kill_at.min(before) };
+                true
+            }
+            // Someone is in a hurry: grandchildren get no more time, the outcome stays.
+            Stage::Running | Stage::Stopping { .. } | Stage::Draining { .. } => {
+                self.stage = Stage::Draining { until: now };
+                self.cause.is_some()
+            }
+            Stage::Ending { .. } | Stage::Recording { .. } | Stage::Recorded => {
+                self.cause.is_some()
+            }
+        }
+    }
+
+    /// TERM to the main process' group; CONT as well, for a stopped process cannot act on TERM.
+    fn terminate_group(&self) {
+        for signal in [libc::SIGTERM, libc::SIGCONT] {
+            if self.signal_group(signal).is_err() {
+                let _ = self.child.pidfd.send(signal);
+            }
+        }
+    }
+
+    fn signal_group(&self, signal: i32) -> io::Result<()> {
+        match self.child.pidfd.send_group(signal) {
+            Err(error) if error.raw_os_error() == Some(libc::EINVAL) => {}
+            other => return other,
+        }
+        // A kernel before 6.9. The group's number is pinned by the child that was not reaped yet.
+        for proc in procfs::all()? {
+            if proc.group == self.child.identity.pid && !proc.is_gone() {
+                tree::signal(&proc, signal)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The state for those who ask.
+    pub(crate) fn status(&self) -> Status {
+        Status {
+            job: self.spec.job.clone(),
+            attempt: self.spec.attempt,
+            nonce: self.spec.nonce.clone(),
+            shim: self.own.clone(),
+            child: self.child.identity.clone(),
+            phase: match self.stage {
+                Stage::Running => Phase::Running,
+                Stage::Stopping { .. } => Phase::Stopping,
+                Stage::Draining { .. } => Phase::Draining,
+                Stage::Ending { .. } => Phase::Ending,
+                Stage::Recording { .. } | Stage::Recorded => Phase::Recording,
+            },
+            bytes: self.streams.bytes(),
+            requires_human: self.requires_human.clone(),
+        }
+    }
+}
