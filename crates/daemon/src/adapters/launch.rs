@@ -1,0 +1,291 @@
+//! Composes what a shim is to run, from the run's pinned half and the job's place in it.
+
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use tidegate_core::launcher::{resume_argv, start_argv};
+use tidegate_core::limits;
+use tidegate_core::plan::{AgentSpec, GateRun, GateSpec, PromptChannel};
+use tidegate_core::run::{Job, Purpose, Run};
+use tidegate_core::ids::JobId;
+use tidegate_process::record::{Limits, OutputMode, Spec, Stdin, Text};
+use tidegate_process::{JobDir, OutputReader};
+
+use super::context::Context;
+use super::prompt;
+use super::variables::{self, Variable};
+use crate::engine::Target;
+use crate::environment;
+
+/// Name of the prompt within a job directory.
+const PROMPT: &str = "prompt";
+
+/// What is run, before limits and environment are added.
+struct Program {
+    argv: Vec<OsString>,
+    cwd: PathBuf,
+    env: Vec<Variable>,
+    stdin: Stdin,
+    timeout_ms: Option<u64>,
+    grace_ms: u64,
+}
+
+/// Composes the spec of a job. `cwd` is the checkout, for a gate.
+///
+/// # Errors
+/// A text that says what could not be read or written.
+pub(super) fn compose(
+    ctx: &Context,
+    target: &Target,
+    id: &JobId,
+    dir: &JobDir,
+    cwd: Option<&Path>,
+) -> Result<Spec, String> {
+    let run = &target.run;
+    let job = run.jobs.get(id).ok_or("the run has no such job")?;
+    let mut program = program(ctx, target, job, dir, cwd)?;
+    variables::place(&mut program.env, run, &job.purpose, job.attempt);
+    let env = &mut program.env;
+    let path = |path: &Path| path.as_os_str().to_owned().into_vec();
+    variables::set(env, "TIDEGATE_HOME", path(&ctx.home));
+    variables::set(env, "TIDEGATE_SOCKET", path(&ctx.home.join("daemon.sock")));
+    variables::set(env, "TIDEGATE_JOB_DIR", path(dir.path()));
+    let token = Spec::fresh_nonce().map_err(|error| format!("make a token: {error}"))?;
+    variables::set(env, "TIDEGATE_TOKEN", token.as_bytes());
+    Ok(Spec {
+        v: tidegate_process::record::VERSION,
+        job: id.to_string(),
+        run: run.id.to_string(),
+        attempt: job.attempt,
+        argv: program.argv.into_iter().map(Text::from).collect(),
+        cwd: Text::from(program.cwd.into_os_string()),
+        env: program.env.into_iter().map(|(n, v)| (as_text(n), as_text(v))).collect(),
+        stdin: program.stdin,
+        output: OutputMode::Pipe,
+        limits: Limits {
+            timeout_ms: program.timeout_ms,
+            segment_bytes: limits::SEGMENT_BYTES,
+            output_bytes_max: Some(limits::OUTPUT_BYTES_MAX),
+            drain_ms: limits::DRAIN_MS,
+            grace_ms: program.grace_ms,
+        },
+        umask: ctx.umask,
+        nonce: job.nonce.clone(),
+        token,
+        generation: ctx.token.0,
+        epoch: ctx.token.1,
+        run_tag: ctx.run_tag(id),
+        spare_agents: matches!(job.purpose, Purpose::Launcher { .. }),
+    })
+}
+
+fn as_text(bytes: Vec<u8>) -> Text {
+    Text::from(OsString::from_vec(bytes))
+}
+
+fn program(
+    ctx: &Context,
+    target: &Target,
+    job: &Job,
+    dir: &JobDir,
+    cwd: Option<&Path>,
+) -> Result<Program, String> {
+    let run = &target.run;
+    let pinned = environment::decode(&ctx.pinned(&run.env)?);
+    match &job.purpose {
+        Purpose::Launcher { resume_wave } => launcher(run, pinned, *resume_wave),
+        Purpose::LauncherAgent { argv, .. } => {
+            let (spec, _) = run.launcher().ok_or("the run has no launcher")?;
+            Ok(Program {
+                argv: argv.iter().map(OsString::from).collect(),
+                cwd: PathBuf::from(&spec.cwd),
+                env: variables::whole(pinned),
+                stdin: Stdin::Null,
+                timeout_ms: None,
+                grace_ms: limits::GRACE_MS,
+            })
+        }
+        Purpose::Agent { .. } => builder(ctx, run, job, pinned, dir),
+        Purpose::Gate { gate, .. } => {
+            let (spec, _) = run.plan().ok_or("the run has no plan")?;
+            let gate = spec.gates.get(gate).ok_or("the plan has no such gate")?;
+            let cwd = cwd.ok_or("the gate has no checkout")?;
+            Ok(gate_program(gate, variables::narrowed(pinned, &spec.env_pass), cwd))
+        }
+    }
+}
+
+fn launcher(run: &Run, pinned: Vec<Variable>, resume: Option<u32>) -> Result<Program, String> {
+    let (spec, _) = run.launcher().ok_or("the run has no launcher")?;
+    let argv = match resume {
+        None => start_argv(spec),
+        Some(wave) => resume_argv(spec, run.id.as_str(), wave),
+    };
+    let mut env = variables::whole(pinned);
+    variables::selection(&mut env, spec, resume);
+    Ok(Program {
+        argv: argv.into_iter().map(OsString::from).collect(),
+        cwd: PathBuf::from(&spec.cwd),
+        env,
+        stdin: Stdin::Null,
+        timeout_ms: spec.timeout_ms,
+        grace_ms: limits::GRACE_MS,
+    })
+}
+
+fn gate_program(gate: &GateSpec, mut env: Vec<Variable>, cwd: &Path) -> Program {
+    for (name, value) in &gate.env {
+        variables::set(&mut env, name, value.as_bytes());
+    }
+    let argv: Vec<OsString> = match &gate.run {
+        GateRun::Argv(argv) => argv.iter().map(OsString::from).collect(),
+        GateRun::Script(script) => {
+            ["bash", "-eo", "pipefail", "-c", script].iter().map(OsString::from).collect()
+        }
+    };
+    Program {
+        argv,
+        cwd: cwd.to_owned(),
+        env,
+        stdin: Stdin::Null,
+        timeout_ms: Some(gate.timeout_ms),
+        grace_ms: limits::GRACE_MS,
+    }
+}
+
+fn builder(
+    ctx: &Context,
+    run: &Run,
+    job: &Job,
+    pinned: Vec<Variable>,
+    dir: &JobDir,
+) -> Result<Program, String> {
+    let Purpose::Agent { feature: id, iteration, .. } = &job.purpose else {
+        return Err("the job is no builder".to_owned());
+    };
+    let (spec, plan) = run.plan().ok_or("the run has no plan")?;
+    let feature_spec = spec.features.get(id).ok_or("the plan has no such feature")?;
+    let feature = plan.features.get(id).ok_or("the plan has no such feature")?;
+    let (_, agent) = spec.agent_of(feature_spec).ok_or("the plan has no such agent")?;
+    let task = String::from_utf8_lossy(&ctx.pinned(&feature_spec.prompt)?).into_owned();
+    let evidence = prompt::evidence_job(run, &job.purpose)
+        .map(|job| end_of_output(&ctx.job_dir(&job), prompt::EVIDENCE_BYTES))
+        .unwrap_or_default();
+    let text = prompt::compose(&task, feature.feedback.as_ref(), &evidence);
+    let file = dir.file(PROMPT);
+    write_prompt(&file, &text).map_err(|error| format!("write {}: {error}", file.display()))?;
+    let mut env = variables::narrowed(pinned, &spec.env_pass);
+    for (name, value) in &agent.env {
+        variables::set(&mut env, name, value.as_bytes());
+    }
+    variables::set(&mut env, "TIDEGATE_PROMPT_FILE", file.as_os_str().to_owned().into_vec());
+    let cwd = feature.worktree.as_ref().ok_or("the feature has no worktree")?;
+    let stdin = match agent.prompt {
+        PromptChannel::Stdin => Stdin::File(Text::from(OsString::from(PROMPT))),
+        PromptChannel::Argv | PromptChannel::File => Stdin::Null,
+    };
+    let places = Places { run: run.id.as_str(), feature: id.as_str(), iteration: *iteration };
+    Ok(Program {
+        argv: fill(agent, &places, job.attempt, &text, &file)?,
+        cwd: PathBuf::from(cwd),
+        env,
+        stdin,
+        timeout_ms: Some(agent.timeout_ms),
+        grace_ms: agent.grace_ms,
+    })
+}
+
+struct Places<'a> {
+    run: &'a str,
+    feature: &'a str,
+    iteration: u32,
+}
+
+/// Fills the placeholders of an argv template. What is filled in is not looked at again.
+fn fill(
+    agent: &AgentSpec,
+    places: &Places<'_>,
+    attempt: u32,
+    prompt: &str,
+    file: &Path,
+) -> Result<Vec<OsString>, String> {
+    if agent.prompt == PromptChannel::Argv && prompt.len() > limits::ARGV_PROMPT_BYTES_MAX {
+        let (len, max) = (prompt.len(), limits::ARGV_PROMPT_BYTES_MAX);
+        return Err(format!(
+            "the prompt has {len} bytes, an argument at most {max}: use prompt = \"stdin\" or \"file\""
+        ));
+    }
+    let value = |name: &str| -> Option<OsString> {
+        match name {
+            "prompt" => Some(prompt.into()),
+            "prompt_file" => Some(file.as_os_str().to_owned()),
+            "run" => Some(places.run.into()),
+            "feature" => Some(places.feature.into()),
+            "iteration" => Some(places.iteration.to_string().into()),
+            "attempt" => Some(attempt.to_string().into()),
+            _ => None,
+        }
+    };
+    Ok(agent.argv.iter().map(|part| fill_part(part, value)).collect())
+}
+
+fn fill_part(part: &str, value: impl Fn(&str) -> Option<OsString>) -> OsString {
+    let mut filled = OsString::new();
+    let mut rest = part;
+    while let Some(open) = rest.find('{') {
+        let known = rest[open..].find('}').and_then(|close| {
+            value(&rest[open + 1..open + close]).map(|value| (open + close + 1, value))
+        });
+        match known {
+            Some((end, value)) => {
+                filled.push(&rest[..open]);
+                filled.push(value);
+                rest = &rest[end..];
+            }
+            None => {
+                filled.push(&rest[..=open]);
+                rest = &rest[open + 1..];
+            }
+        }
+    }
+    filled.push(rest);
+    filled
+}
+
+fn write_prompt(path: &Path, text: &str) -> std::io::Result<()> {
+    let mut options = std::fs::OpenOptions::new();
+    let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(path)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_data()
+}
+
+/// The end of a job's output, as text; empty when there is none.
+pub(super) fn end_of_output(job_dir: &Path, bytes: usize) -> String {
+    let segments = OutputReader::segments(job_dir).unwrap_or_default();
+    let mut end = Vec::new();
+    for segment in segments.iter().rev() {
+        let Ok(content) = std::fs::read(&segment.path) else { continue };
+        let missing = bytes.saturating_sub(end.len());
+        let from = content.len().saturating_sub(missing);
+        end.splice(0..0, content[from..].iter().copied());
+        if end.len() >= bytes {
+            break;
+        }
+    }
+    String::from_utf8_lossy(&end).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn placeholders_are_filled_once_and_unknown_ones_stay() {
+        let value = |name: &str| (name == "prompt").then(|| OsString::from("say {feature}"));
+        assert_eq!(fill_part("a{prompt}b", value), "asay {feature}b");
+        assert_eq!(fill_part("{x} {{prompt}} {", value), "{x} {say {feature}} {");
+    }
+}

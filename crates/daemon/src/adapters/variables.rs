@@ -1,0 +1,112 @@
+//! The environment of a job: what was pinned at submit, narrowed and extended by purpose.
+
+use tidegate_core::launcher::LauncherSpec;
+use tidegate_core::run::{Purpose, Run};
+
+/// A variable, as bytes.
+pub(super) type Variable = (Vec<u8>, Vec<u8>);
+
+/// Variables of the pinned environment that every agent and gate gets.
+const PASSED: [&str; 16] = [
+    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TERM", "TMPDIR", "TZ",
+    "SSH_AUTH_SOCK", "CARGO_HOME", "RUSTUP_HOME", "GOPATH", "JAVA_HOME", "COLORTERM",
+];
+/// Beginnings of further names that are passed.
+const PASSED_PREFIXES: [&str; 2] = ["LC_", "XDG_"];
+/// Beginnings of names that no job inherits: they would speak of another run.
+const OWN_PREFIX: &str = "TIDEGATE_";
+
+/// Launchers get the whole pinned environment.
+pub(super) fn whole(pinned: Vec<Variable>) -> Vec<Variable> {
+    pinned.into_iter().filter(|(name, _)| !name.starts_with(OWN_PREFIX.as_bytes())).collect()
+}
+
+/// Agents and gates get the allow-list, and what the config names.
+pub(super) fn narrowed(pinned: Vec<Variable>, named: &[String]) -> Vec<Variable> {
+    let passes = |name: &[u8]| {
+        PASSED.iter().any(|passed| passed.as_bytes() == name)
+            || PASSED_PREFIXES.iter().any(|prefix| name.starts_with(prefix.as_bytes()))
+            || named.iter().any(|named| named.as_bytes() == name)
+    };
+    whole(pinned).into_iter().filter(|(name, _)| passes(name)).collect()
+}
+
+/// Sets `name`, replacing what stands there.
+pub(super) fn set(variables: &mut Vec<Variable>, name: &str, value: impl Into<Vec<u8>>) {
+    variables.retain(|(known, _)| known != name.as_bytes());
+    variables.push((name.as_bytes().to_vec(), value.into()));
+}
+
+/// What a launcher is told of its selection.
+pub(super) fn selection(variables: &mut Vec<Variable>, spec: &LauncherSpec, resume: Option<u32>) {
+    let selection = &spec.selection;
+    let start = resume.or(selection.start_wave);
+    if let Some(wave) = start {
+        set(variables, "TIDEGATE_START_WAVE", wave.to_string());
+    }
+    if let Some(wave) = selection.end_wave {
+        set(variables, "TIDEGATE_END_WAVE", wave.to_string());
+    }
+    if selection.auto_next {
+        set(variables, "TIDEGATE_AUTO_NEXT", "1");
+    }
+    if let Some(wave) = resume {
+        set(variables, "TIDEGATE_RESUME", "1");
+        set(variables, "TIDEGATE_RESUME_WAVE", wave.to_string());
+    }
+}
+
+/// What a job of a feature is told of its place.
+pub(super) fn place(variables: &mut Vec<Variable>, run: &Run, purpose: &Purpose, attempt: u32) {
+    set(variables, "TIDEGATE_RUN_ID", run.id.as_str());
+    set(variables, "TIDEGATE_ATTEMPT", attempt.to_string());
+    match purpose {
+        Purpose::Agent { feature, role, iteration } => {
+            set(variables, "TIDEGATE_FEATURE", feature.as_str());
+            set(variables, "TIDEGATE_ROLE", role.as_str());
+            set(variables, "TIDEGATE_ITERATION", iteration.to_string());
+        }
+        Purpose::Gate { feature, gate, commit, .. } => {
+            set(variables, "TIDEGATE_FEATURE", feature.as_str());
+            set(variables, "TIDEGATE_GATE", gate.as_str());
+            set(variables, "TIDEGATE_COMMIT", commit.as_str());
+        }
+        Purpose::LauncherAgent { agent, role, .. } => {
+            set(variables, "TIDEGATE_AGENT_ID", agent.as_str());
+            if let Some(role) = role {
+                set(variables, "TIDEGATE_ROLE", role.as_str());
+            }
+        }
+        Purpose::Launcher { .. } => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pair(name: &str, value: &str) -> Variable {
+        (name.into(), value.into())
+    }
+
+    #[test]
+    fn agents_get_the_allow_list_and_what_the_config_names() {
+        let pinned = vec![
+            pair("PATH", "/bin"),
+            pair("LC_ALL", "C"),
+            pair("AWS_SECRET_ACCESS_KEY", "x"),
+            pair("ANTHROPIC_API_KEY", "k"),
+            pair("TIDEGATE_RUN_ID", "another"),
+        ];
+        let got = narrowed(pinned, &["ANTHROPIC_API_KEY".to_owned()]);
+        let names: Vec<_> = got.iter().map(|(n, _)| String::from_utf8_lossy(n)).collect();
+        assert_eq!(names, ["PATH", "LC_ALL", "ANTHROPIC_API_KEY"]);
+    }
+
+    #[test]
+    fn setting_a_variable_replaces_it() {
+        let mut variables = vec![pair("A", "1"), pair("B", "2")];
+        set(&mut variables, "A", "3");
+        assert_eq!(variables, vec![pair("B", "2"), pair("A", "3")]);
+    }
+}
