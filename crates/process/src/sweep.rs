@@ -172,7 +172,8 @@ fn kill(members: &[Proc], freeze: bool) -> Vec<String> {
                 char::from(proc.state)
             )),
             Ok(Sent::NotPermitted) => {
-                survivors.push(format!("process {} must not be signalled by this user", proc.pid))
+                let pid = proc.pid;
+                survivors.push(format!("process {pid} must not be signalled by this user"));
             }
             Err(error) => {
                 survivors.push(format!("process {} could not be signalled: {error}", proc.pid));

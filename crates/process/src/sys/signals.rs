@@ -58,9 +58,21 @@ impl AsFd for SignalFd {
 
 /// Gives every signal its default disposition and unblocks all. For a child before exec.
 pub(crate) fn reset_all() {
+    // The kernel's own structure, all zeroes: SIG_DFL, no flags, empty mask. By system call,
+    // because the C library keeps its two internal signals to itself even when they came ignored.
+    let default = [0_usize; 8];
     for signal in 1..=64 {
-        // SAFETY: SIG_DFL installs no handler of ours; signals that cannot be set give EINVAL.
-        unsafe { libc::signal(signal, libc::SIG_DFL) };
+        // SAFETY: the structure is larger than the kernel's on every architecture and installs no
+        // handler; the two signals that cannot be set give EINVAL.
+        unsafe {
+            libc::syscall(
+                libc::SYS_rt_sigaction,
+                signal,
+                default.as_ptr(),
+                std::ptr::null_mut::<usize>(),
+                8_usize,
+            )
+        };
     }
     let empty = set_of(&[]);
     // SAFETY: `empty` is valid, the old mask is not asked for.

@@ -1,0 +1,15 @@
+//! The shim and its surroundings against real processes.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+mod ends;
+mod fixture;
+mod identities;
+mod launches;
+mod locks;
+mod lost;
+mod observing;
+mod outputs;
+mod stops;
+mod trees;
+mod watching;
+mod workers;
