@@ -3,8 +3,7 @@
 use super::Finding;
 use super::source::Source;
 
-const NAMELESS: [&str; 8] =
-    ["utils", "util", "helpers", "helper", "common", "misc", "types", "shared"];
+const NAMELESS: [&str; 6] = ["utils", "util", "helpers", "common", "misc", "types"];
 
 /// A missing `//!` at the top, and names that say nothing.
 pub(super) fn check(source: &Source) -> Vec<Finding> {
