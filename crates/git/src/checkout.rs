@@ -11,7 +11,7 @@ use crate::admin_dir::AdminDir;
 use crate::error::Result;
 use crate::remove_tree::remove_tree;
 use crate::repo::Repo;
-use crate::worktree::canonical_target;
+use crate::worktree::{WorktreeHead, canonical_target};
 
 /// How a slot is made clean.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -112,7 +112,7 @@ impl CheckoutPool {
             fail::fail_point!("git.checkout.before_remove");
             remove_tree(path)?;
             fail::fail_point!("git.checkout.after_remove");
-            self.repo.add_worktree(path, &["--detach", commit.as_str()], stale.as_ref())?;
+            self.repo.add_worktree(path, WorktreeHead::Detached(commit), stale.as_ref())?;
         }
         fail::fail_point!("git.checkout.before_fill");
         self.call(path, "filling a checkout")

@@ -88,6 +88,8 @@ impl Repo {
         let worktree = &record.worktree;
         let edited = self.edited_paths(worktree)?;
         let mut added = Vec::new();
+        // Only what was seen to be ours: an edit that the index hides from git must not be written over.
+        let mut restore = Vec::new();
         for entry in &entries {
             let on_disk = worktree.join(&entry.path);
             let touched = if entry.old.is_some() {
@@ -103,15 +105,16 @@ impl Repo {
             }
             if entry.old.is_none() {
                 added.push(on_disk);
+            } else {
+                restore.extend_from_slice(entry.path.as_os_str().as_bytes());
+                restore.push(0);
             }
+        }
+        if added.is_empty() && restore.is_empty() {
+            return Ok(true);
         }
         for path in added {
             remove_with_empty_folders(worktree, &path)?;
-        }
-        let mut restore = Vec::new();
-        for entry in entries.iter().filter(|entry| entry.old.is_some()) {
-            restore.extend_from_slice(entry.path.as_os_str().as_bytes());
-            restore.push(0);
         }
         self.write_in(worktree, "restoring files")
             .args(["checkout-index", "--force", "--quiet", "-z", "--stdin"])

@@ -142,7 +142,7 @@ impl Repo {
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent).map_err(GitError::io("create", parent))?;
         }
-        self.add_worktree(path, &[&request.branch], stale)?;
+        self.add_worktree(path, WorktreeHead::Branch(&request.branch), stale)?;
         AdminDir::of(self, path).map(|admin| (true, admin))
     }
 
@@ -150,7 +150,7 @@ impl Repo {
     pub(crate) fn add_worktree(
         &self,
         path: &Path,
-        what: &[&str],
+        head: WorktreeHead<'_>,
         stale: Option<&Listed>,
     ) -> Result<()> {
         // Once for a missing directory, or a branch that is checked out elsewhere; twice for a locked registration.
@@ -158,13 +158,18 @@ impl Repo {
             Some(listed) if listed.locked => 2,
             _ => 1,
         };
+        let (detach, name) = match head {
+            WorktreeHead::Branch(name) => (0, name),
+            WorktreeHead::Detached(commit) => (1, commit.as_str()),
+        };
         fail::fail_point!("git.worktree.before_add");
         self.write("registering a worktree")
             .args(["worktree", "add", "--no-checkout", "--quiet"])
             .args(std::iter::repeat_n("--force", force))
+            .args(std::iter::repeat_n("--detach", detach))
             .arg("--")
             .arg(path)
-            .args(what)
+            .arg(name)
             .bytes()?;
         fail::fail_point!("git.worktree.after_add");
         Ok(())
@@ -194,7 +199,7 @@ impl Repo {
         let beside = beside(path);
         let stale = self.worktrees()?.into_iter().find(|listed| listed.path == beside);
         remove_tree(&beside)?;
-        self.add_worktree(&beside, &[&request.branch], stale.as_ref())?;
+        self.add_worktree(&beside, WorktreeHead::Branch(&request.branch), stale.as_ref())?;
         fail::fail_point!("git.worktree.before_readopt");
         fs::rename(beside.join(".git"), &link).map_err(GitError::io("rename", &link))?;
         fail::fail_point!("git.worktree.after_readopt");
@@ -243,6 +248,14 @@ fn beside(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".adopt");
     PathBuf::from(name)
+}
+
+/// What a new worktree stands on.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum WorktreeHead<'a> {
+    /// A branch, by its short name.
+    Branch(&'a str),
+    Detached(&'a Oid),
 }
 
 /// What lies at the path of a worktree.

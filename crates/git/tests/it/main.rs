@@ -1,0 +1,12 @@
+//! Tests with the real git program, in repositories of their own.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+mod checkouts;
+mod commits;
+mod crashes;
+mod discovery;
+mod dying_exec;
+mod landings;
+mod merges;
+mod sandbox;
+mod worktrees;
