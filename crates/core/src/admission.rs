@@ -6,7 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ids::{FeatureId, ProjectId, QueueKey, RunId};
-use crate::run::{Building, FeatureState, GateStep, Grant, LandStep, Purpose, Run, is_ready};
+use crate::run::{
+    Barrier, Building, FeatureState, GateStep, Grant, JobState, LandStep, Purpose, Run, Status,
+};
 
 /// The limits of the home.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +39,9 @@ pub fn claims<'a>(
 struct Held {
     features: u32,
     by_run: BTreeMap<RunId, u32>,
-    gates: BTreeSet<u32>,
+    gates: u32,
+    /// Checkouts that no gate may be given: of running gates, and of those nobody knows about.
+    slots: BTreeSet<u32>,
     targets: BTreeSet<(ProjectId, String)>,
 }
 
@@ -46,12 +50,13 @@ pub fn grants<'a>(runs: impl Iterator<Item = &'a Run> + Clone, caps: Caps) -> Ve
     let mut held = Held::default();
     runs.clone().for_each(|run| held.count(run));
     let mut given = Vec::new();
-    for run in runs.filter(|run| run.status.cancel().is_none()) {
+    for run in runs.filter(|run| matches!(run.status, Status::Running { cancel: None, .. })) {
         let Some((spec, plan)) = run.plan() else { continue };
-        for (_, id) in spec.in_order() {
+        let barrier = Barrier::of(spec, plan);
+        for (wave, id) in spec.in_order() {
             let Some(feature) = plan.features.get(id) else { continue };
             let ready = match &feature.state {
-                FeatureState::Queued => is_ready(spec, plan, id),
+                FeatureState::Queued => barrier.is_ready(wave, id),
                 FeatureState::Building(_)
                 | FeatureState::Verifying { .. }
                 | FeatureState::InReview
@@ -74,14 +79,23 @@ pub fn grants<'a>(runs: impl Iterator<Item = &'a Run> + Clone, caps: Caps) -> Ve
 
 impl Held {
     fn count(&mut self, run: &Run) {
-        for job in run.jobs.values().filter(|job| job.state.is_live()) {
-            match &job.purpose {
-                Purpose::Gate { slot, .. } => {
-                    self.gates.insert(*slot);
-                }
+        for job in run.jobs.values() {
+            let slot = match &job.purpose {
+                Purpose::Gate { slot, .. } => *slot,
                 Purpose::Launcher { .. }
                 | Purpose::LauncherAgent { .. }
-                | Purpose::Agent { .. } => {}
+                | Purpose::Agent { .. } => continue,
+            };
+            match &job.state {
+                JobState::Launching | JobState::Running(_) | JobState::Stopping { .. } => {
+                    self.gates += 1;
+                    self.slots.insert(slot);
+                }
+                // It counts no longer, but something of it may still work in its checkout.
+                JobState::Quarantined { .. } => {
+                    self.slots.insert(slot);
+                }
+                JobState::Finished { .. } => {}
             }
         }
         let Some((spec, plan)) = run.plan() else { return };
@@ -130,8 +144,12 @@ impl Held {
             }
             FeatureState::Verifying { step: GateStep::AwaitingSlot, .. }
             | FeatureState::Landing(LandStep::Gates { step: GateStep::AwaitingSlot, .. }) => {
-                let slot = (0..caps.gates).find(|slot| !self.gates.contains(slot))?;
-                self.gates.insert(slot);
+                if self.gates >= caps.gates {
+                    return None;
+                }
+                let slot = (0..=u32::MAX).find(|slot| !self.slots.contains(slot))?;
+                self.gates += 1;
+                self.slots.insert(slot);
                 Some(Grant::Gate { feature: id.clone(), slot })
             }
             FeatureState::Landing(LandStep::AwaitingTarget) => {

@@ -101,12 +101,14 @@ pub fn verdict(row: Row, seen: Observation) -> Verdict {
 fn tombstone(row: Row, lock_held: bool, exit: bool) -> Verdict {
     match (row, exit) {
         (Row::Finished, _) => Verdict::Closed,
-        (Row::Launching | Row::Running | Row::Stopping, true) => {
+        (Row::Running, _) => quarantine("recorded as running, but withdrawn by a tombstone"),
+        (Row::Launching | Row::Stopping, true) => {
             quarantine("withdrawn by a tombstone, yet an exit record exists")
         }
-        // A late shim that holds the lock will meet the tombstone and end with 76.
-        (Row::Launching | Row::Running | Row::Stopping, false) if lock_held => Verdict::Wait,
-        (Row::Launching | Row::Running | Row::Stopping, false) => Verdict::Withdrawn,
+        // A late shim that holds the lock will meet the tombstone and end with 76. The row may be
+        // an older one than that of the daemon's who linked it: launching counts as stopping.
+        (Row::Launching | Row::Stopping, false) if lock_held => Verdict::Wait,
+        (Row::Launching | Row::Stopping, false) => Verdict::Withdrawn,
     }
 }
 
@@ -130,7 +132,8 @@ fn not_started(row: Row, lock_held: bool, same_boot: bool, exit: Option<Exit>) -
         (Row::Launching | Row::Stopping, true) if same_boot => Verdict::Wait,
         (Row::Launching | Row::Stopping, true) => quarantine("the lock is held under another boot"),
         (Row::Running, _) => quarantine("recorded as running, but its started record is gone"),
-        (Row::Finished, _) => Verdict::Closed,
+        (Row::Finished, false) => Verdict::Closed,
+        (Row::Finished, true) => quarantine("recorded as finished, yet a shim is about to start"),
     }
 }
 

@@ -104,7 +104,11 @@ fn by_exit_record(end: &Exit) -> Option<Fate> {
             Some(0) => Fate::Completed(end.clone()),
             Some(_) | None => Fate::Failed(end.clone()),
         }),
-        Reason::Signalled | Reason::LostShim | Reason::LostReboot => None,
+        // A code is a code, whoever recorded it.
+        Reason::Signalled | Reason::LostShim | Reason::LostReboot => match end.code? {
+            0 => Some(Fate::Completed(end.clone())),
+            _ => Some(Fate::Failed(end.clone())),
+        },
     }
 }
 

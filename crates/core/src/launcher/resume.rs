@@ -37,7 +37,11 @@ const OWN_FLAGS: [(&str, bool); 4] = [
 pub fn start_argv(spec: &LauncherSpec) -> Vec<String> {
     let mut argv = spec.argv.clone();
     if spec.style == SelectionStyle::Append {
-        append_selection(&mut argv, &spec.selection, spec.selection.start_wave);
+        let Selection { start_wave, end_wave, auto_next } = spec.selection;
+        // Both may be asked for: automatic from a wave on.
+        append_wave(&mut argv, "--start-wave", start_wave);
+        append_flag(&mut argv, "--auto-next", auto_next);
+        append_wave(&mut argv, "--end-wave", end_wave);
     }
     argv
 }
@@ -47,8 +51,12 @@ pub fn resume_argv(spec: &LauncherSpec, run: &str, wave: u32) -> Vec<String> {
     match &spec.style {
         SelectionStyle::EnvironmentOnly => spec.argv.clone(),
         SelectionStyle::Append => {
-            let mut argv = without_own_flags(&spec.argv);
-            append_selection(&mut argv, &spec.selection, Some(wave));
+            let (mut argv, told) = without_own_flags(&spec.argv);
+            // What the launcher's own argv says of the selection bounds a resume as well.
+            let auto_next = spec.selection.auto_next || told.auto_next;
+            append_flag(&mut argv, "--auto-next", auto_next);
+            append_wave(&mut argv, "--start-wave", Some(wave).filter(|_| !auto_next));
+            append_wave(&mut argv, "--end-wave", spec.selection.end_wave.or(told.end_wave));
             argv.push("--resume-control-state".to_owned());
             argv
         }
@@ -81,33 +89,45 @@ pub fn final_wave(
     journal.and_then(|journal| journal.wave).or(by_selection).or(recorded).or(selection.start_wave)
 }
 
-fn append_selection(argv: &mut Vec<String>, selection: &Selection, wave: Option<u32>) {
-    if selection.auto_next {
-        argv.push("--auto-next".to_owned());
-    } else if let Some(wave) = wave {
-        argv.push("--start-wave".to_owned());
-        argv.push(wave.to_string());
-    }
-    if let Some(end) = selection.end_wave {
-        argv.push("--end-wave".to_owned());
-        argv.push(end.to_string());
+fn append_flag(argv: &mut Vec<String>, flag: &str, wanted: bool) {
+    if wanted {
+        argv.push(flag.to_owned());
     }
 }
 
-fn without_own_flags(argv: &[String]) -> Vec<String> {
-    let mut kept = Vec::with_capacity(argv.len());
-    let mut parts = argv.iter().enumerate();
-    while let Some((place, part)) = parts.next() {
-        let own = OWN_FLAGS.iter().find(|(flag, _)| {
-            part == flag || part.strip_prefix(flag).is_some_and(|rest| rest.starts_with('='))
-        });
-        match own {
-            Some((flag, true)) if part == flag => {
-                parts.next();
-            }
-            Some(_) if place > 0 => {}
-            Some(_) | None => kept.push(part.clone()),
+fn append_wave(argv: &mut Vec<String>, flag: &str, wave: Option<u32>) {
+    if let Some(wave) = wave {
+        argv.push(flag.to_owned());
+        argv.push(wave.to_string());
+    }
+}
+
+/// The argv without the flags that a resume states anew, and what those flags said. The program
+/// itself is never taken for a flag, nor is a flag taken for the value of the one before it.
+fn without_own_flags(argv: &[String]) -> (Vec<String>, Selection) {
+    let mut told = Selection::default();
+    let mut kept: Vec<String> = argv.first().cloned().into_iter().collect();
+    let mut parts = argv.iter().skip(1).peekable();
+    while let Some(part) = parts.next() {
+        let (name, inline) = match part.split_once('=') {
+            Some((name, value)) => (name, Some(value.to_owned())),
+            None => (part.as_str(), None),
+        };
+        let Some((flag, takes_value)) = OWN_FLAGS.iter().find(|(flag, _)| *flag == name) else {
+            kept.push(part.clone());
+            continue;
+        };
+        let value = match inline {
+            None if *takes_value => parts.next_if(|next| !next.starts_with("--")).cloned(),
+            inline => inline,
+        };
+        let wave = value.as_deref().and_then(|value| value.parse().ok());
+        match *flag {
+            "--start-wave" => told.start_wave = wave.or(told.start_wave),
+            "--end-wave" => told.end_wave = wave.or(told.end_wave),
+            "--auto-next" => told.auto_next = value.as_deref() != Some("false"),
+            _ => {}
         }
     }
-    kept
+    (kept, told)
 }

@@ -5,33 +5,25 @@ use super::input::{Ingested, Rejected};
 use super::state::Purpose;
 use super::step::Draft;
 use crate::ids::AgentId;
-use crate::launcher::{AgentDisposition, AgentEnd};
+use crate::launcher::{AgentDisposition, AgentEnd, AgentProcess, Registered};
 
 impl Draft {
     pub(super) fn ingested(&mut self, ingested: &Ingested) -> Result<(), Rejected> {
         let (_, launcher) = self.run.launcher().ok_or(Rejected::Unknown("launcher"))?;
-        if launcher.settled.is_some() {
-            return Err(Rejected::Late("the run's result is recorded"));
+        if launcher.settled.is_some() || self.run.status.is_terminal() {
+            // The result stands; what is told of the agents still refreshes their records.
+            self.record_agents(ingested);
+            return Ok(());
         }
+        self.require_running()?;
         self.ingest(ingested);
-        self.decide_fate();
+        self.decide_fate(Some(&ingested.alive));
         Ok(())
     }
 
     /// Records what is new in a launcher's files; each fact once.
     pub(super) fn ingest(&mut self, ingested: &Ingested) {
-        for (agent, registered) in &ingested.registered {
-            let Some((_, launcher)) = self.run.launcher() else { return };
-            let known = launcher.registered.get(agent);
-            // A later registration of the same id is another life of that agent.
-            if known.is_none_or(|known| known.process != registered.process) {
-                let (agent, registered) = (agent.clone(), registered.clone());
-                self.emit(Event::AgentRegistered { agent, registered });
-            }
-        }
-        for (agent, end) in &ingested.ends {
-            self.record_end(agent, end);
-        }
+        self.record_agents(ingested);
         let Some((_, launcher)) = self.run.launcher() else { return };
         if let Some(journal) = &ingested.journal
             && launcher.journal.as_ref() != Some(journal)
@@ -43,22 +35,48 @@ impl Draft {
         }
     }
 
-    /// A launcher that is gone cannot report the ends of its agents: the kernel's word counts.
-    fn record_the_gone(&mut self, alive: &[AgentId]) {
-        let Some((_, launcher)) = self.run.launcher() else { return };
-        let gone = launcher
-            .registered
-            .iter()
-            .filter(|(id, agent)| agent.end.is_none() && !alive.contains(id));
-        let gone: Vec<AgentId> = gone.map(|(id, _)| id.clone()).collect();
-        for agent in gone {
-            let end = AgentEnd {
-                code: None,
-                disposition: AgentDisposition::Terminated,
-                at: self.now.wall,
+    fn record_agents(&mut self, ingested: &Ingested) {
+        for (agent, registered) in &ingested.registered {
+            let Some((_, launcher)) = self.run.launcher() else { return };
+            let known = launcher.registered.get(agent);
+            // A later registration of the same id is another life of that agent.
+            let again = |known: &Registered| {
+                known.process != registered.process
+                    || (known.end.is_some() && known.at != registered.at)
             };
-            self.emit(Event::AgentExited { agent, end });
+            if known.is_none_or(again) {
+                let (agent, registered) = (agent.clone(), registered.clone());
+                self.emit(Event::AgentRegistered { agent, registered });
+            }
         }
+        for (agent, end) in &ingested.ends {
+            self.record_end(agent, end);
+        }
+    }
+
+    /// A launcher that is gone cannot report the ends of its agents: the kernel's word counts. Of
+    /// a remote agent the kernel knows nothing, and a heartbeat that is missed is no end.
+    fn record_the_gone(&mut self, alive: &[AgentId]) {
+        let gone: Vec<AgentId> = self
+            .open_agents(|agent| agent.process != AgentProcess::Remote)
+            .into_iter()
+            .filter(|id| !alive.contains(id))
+            .collect();
+        for agent in gone {
+            self.record_terminated(agent);
+        }
+    }
+
+    fn record_terminated(&mut self, agent: AgentId) {
+        let (disposition, at) = (AgentDisposition::Terminated, self.now.wall);
+        self.emit(Event::AgentExited { agent, end: AgentEnd { code: None, disposition, at } });
+    }
+
+    /// The registered agents without an end that `wanted` picks.
+    fn open_agents(&self, wanted: impl Fn(&Registered) -> bool) -> Vec<AgentId> {
+        let Some((_, launcher)) = self.run.launcher() else { return Vec::new() };
+        let open = launcher.registered.iter().filter(|(_, a)| a.end.is_none() && wanted(a));
+        open.map(|(id, _)| id.clone()).collect()
     }
 
     fn record_end(&mut self, agent: &AgentId, end: &AgentEnd) {
@@ -73,15 +91,22 @@ impl Draft {
         if launcher.settled.is_none() || launcher.swept {
             return Err(Rejected::Late("no sweep is going on"));
         }
+        for (agent, _) in self.run.sweepable_agents() {
+            if !remaining.contains(&agent) {
+                self.record_terminated(agent);
+            }
+        }
         self.emit(Event::AgentsSwept { remaining: remaining.to_vec() });
         Ok(())
     }
 
-    /// Agents of the launcher that may be alive: registered without an end, or jobs of ours.
-    pub(super) fn living_agents(&self) -> Vec<AgentId> {
-        let Some((_, launcher)) = self.run.launcher() else { return Vec::new() };
-        let registered = launcher.registered.iter().filter(|(_, agent)| agent.end.is_none());
-        let mut living: Vec<AgentId> = registered.map(|(id, _)| id.clone()).collect();
+    /// Agents of the launcher that may be alive: jobs of ours, registered ones of this host without
+    /// an end, and remote ones whose heartbeat was `fresh` (unless nobody looked just now).
+    pub(super) fn living_agents(&self, fresh: Option<&[AgentId]>) -> Vec<AgentId> {
+        let heard = |id: &AgentId| fresh.is_none_or(|fresh| fresh.contains(id));
+        let mut living = self.open_agents(|agent| agent.process != AgentProcess::Remote);
+        let remote = self.open_agents(|agent| agent.process == AgentProcess::Remote);
+        living.extend(remote.into_iter().filter(heard));
         for job in self.run.jobs.values().filter(|job| job.state.is_live()) {
             match &job.purpose {
                 Purpose::LauncherAgent { agent, .. } => living.push(agent.clone()),

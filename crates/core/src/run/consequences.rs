@@ -1,11 +1,12 @@
 //! What follows from a state by itself: barriers, skips, consent by policy, and the end of a run.
 
+use super::barrier::Barrier;
 use super::event::Event;
 use super::feature::{Feature, FeatureState, GateStep, LandStep};
-use super::state::{Plan, Run, Work};
+use super::state::{Run, Work};
 use super::step::Draft;
 use crate::ids::FeatureId;
-use crate::plan::{OnFailure, PlanSpec, ReviewPolicy};
+use crate::plan::{PlanSpec, ReviewPolicy};
 
 impl Draft {
     /// Draws every consequence, until there is none left.
@@ -34,11 +35,12 @@ impl Draft {
     fn next_of_plan(&self) -> Option<Next> {
         let (spec, plan) = self.run.plan()?;
         let cancel = self.run.status.cancel();
-        spec.in_order().find_map(|(_, id)| {
+        let barrier = Barrier::of(spec, plan);
+        spec.in_order().find_map(|(wave, id)| {
             let feature = plan.features.get(id)?;
             match cancel {
                 Some(actor) => self.cancelled(id, feature, actor).map(Next::Fact),
-                None => next_of_feature(spec, plan, id, feature),
+                None => next_of_feature(spec, &barrier, (wave, id), feature),
             }
         })
     }
@@ -46,11 +48,21 @@ impl Draft {
     /// A feature of a cancelled run ends once nothing of it is under way.
     fn cancelled(&self, id: &FeatureId, feature: &Feature, actor: &str) -> Option<Event> {
         let job = feature.job().and_then(|job| self.run.jobs.get(job));
-        let moving = matches!(feature.state, FeatureState::Landing(LandStep::Updating { .. }));
-        if feature.is_terminal() || moving || job.is_some_and(|job| job.state.is_live()) {
+        if feature.is_terminal()
+            || feature.awaits_git()
+            || job.is_some_and(|job| job.state.is_live())
+        {
             return None;
         }
         Some(Event::FeatureCancelled { feature: id.clone(), actor: actor.to_owned() })
+    }
+
+    /// Ends a feature whose git work was answered after its run was cancelled. True if it did.
+    pub(super) fn end_if_cancelled(&mut self, id: &FeatureId) -> bool {
+        let Some(actor) = self.run.status.cancel() else { return false };
+        let (feature, actor) = (id.clone(), actor.to_owned());
+        self.emit(Event::FeatureCancelled { feature, actor });
+        true
     }
 
     fn end_plan(&mut self) {
@@ -80,12 +92,13 @@ enum Next {
 
 fn next_of_feature(
     spec: &PlanSpec,
-    plan: &Plan,
-    id: &FeatureId,
+    barrier: &Barrier<'_>,
+    (wave, id): (u32, &FeatureId),
     feature: &Feature,
 ) -> Option<Next> {
     match &feature.state {
-        FeatureState::Queued => skip_cause(spec, plan, id)
+        FeatureState::Queued => barrier
+            .skip_cause(wave, id)
             .map(|cause| Next::Fact(Event::FeatureSkipped { feature: id.clone(), cause })),
         FeatureState::Verifying { gate, step: GateStep::AwaitingSlot } => {
             let gates = spec.features.get(id).map_or(0, |feature| feature.gates.len());
@@ -115,41 +128,6 @@ fn next_of_feature(
         | FeatureState::Cancelled { .. }
         | FeatureState::Skipped { .. } => None,
     }
-}
-
-/// The feature because of which a queued one will never start.
-fn skip_cause(spec: &PlanSpec, plan: &Plan, id: &FeatureId) -> Option<FeatureId> {
-    let given_up = |id: &&FeatureId| {
-        plan.features.get(*id).is_some_and(Feature::is_terminal) && !plan.is_landed(id)
-    };
-    let needs = &spec.features.get(id)?.needs;
-    if let Some(cause) = needs.iter().find(given_up) {
-        return Some(cause.clone());
-    }
-    let own = spec.wave_of(id)?;
-    if spec.on_failure == OnFailure::Continue {
-        return None;
-    }
-    let earlier = spec.waves.iter().filter(|wave| wave.number < own);
-    let over = |feature: &FeatureId| plan.features.get(feature).is_some_and(Feature::is_terminal);
-    earlier
-        .filter(|wave| wave.features.iter().all(over))
-        .find_map(|wave| wave.features.iter().find(given_up).cloned())
-}
-
-/// Whether a queued feature may start: its wave has come and its needs have landed.
-pub(crate) fn is_ready(spec: &PlanSpec, plan: &Plan, id: &FeatureId) -> bool {
-    let Some(feature) = spec.features.get(id) else { return false };
-    let Some(own) = spec.wave_of(id) else { return false };
-    let over = |feature: &FeatureId| plan.features.get(feature).is_some_and(Feature::is_terminal);
-    let earlier = spec.waves.iter().filter(|wave| wave.number < own);
-    let barrier = earlier.flat_map(|wave| &wave.features).all(|feature| match spec.on_failure {
-        OnFailure::Stop => plan.is_landed(feature),
-        OnFailure::Continue => over(feature),
-    });
-    // A need outside the selection was checked at submit.
-    let landed = |need: &FeatureId| plan.is_landed(need) || !spec.features.contains_key(need);
-    barrier && feature.needs.iter().all(landed)
 }
 
 fn first_failure(run: &Run) -> Option<String> {

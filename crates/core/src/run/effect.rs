@@ -13,7 +13,8 @@ use crate::ids::{AgentId, FeatureId, JobId, Oid};
 use crate::launcher::AgentProcess;
 use crate::verdict::Row;
 
-/// Names an effect within its run.
+/// Names an effect within its run: one dispatch of it, from the state that opened it to the one
+/// that closes it. What supervises a job keeps its key while the job's row changes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct EffectKey(pub String);
 
@@ -40,7 +41,8 @@ pub enum Effect {
         /// Who asked.
         actor: String,
     },
-    /// Watch the agents of a launcher that is gone; report whenever one ends.
+    /// Look at the agents of a launcher that is gone, and report; then again whenever one ends,
+    /// or a remote one's heartbeat is no longer fresh.
     WatchAgents {
         /// The launcher's job.
         job: JobId,
@@ -114,7 +116,8 @@ impl Run {
             Work::Launcher { .. } => self.outstanding_of_launcher(&mut open),
             Work::Plan { state, .. } => {
                 for (id, feature) in &state.features {
-                    if let Some((key, effect)) = outstanding_of_feature(id, feature) {
+                    if let Some((key, effect)) = outstanding_of_feature(id, feature, self.turns(id))
+                    {
                         open.insert(EffectKey(key), effect);
                     }
                 }
@@ -128,12 +131,21 @@ impl Run {
         if launcher.settled.is_some() {
             let agents = self.sweepable_agents();
             if !agents.is_empty() {
-                open.insert(EffectKey("agents:sweep".into()), Effect::SweepAgents { agents });
+                // An agent that registers meanwhile makes it another sweep.
+                let key = EffectKey(format!("agents:sweep:{}", launcher.registered.len()));
+                open.insert(key, Effect::SweepAgents { agents });
             }
         } else if let (Some(_), Some(job)) = (&launcher.degraded, &launcher.job) {
-            let key = EffectKey(format!("agents:watch:{}", job.number()));
+            // The end of a job of ours is a reason to look at the others anew.
+            let closed = self.jobs.values().filter(|job| job.is_launcher_agent());
+            let closed = closed.filter(|job| !job.state.is_live()).count();
+            let key = EffectKey(format!("agents:watch:{}:{closed}", job.number()));
             open.insert(key, Effect::WatchAgents { job: job.clone() });
         }
+    }
+
+    fn turns(&self, id: &FeatureId) -> u32 {
+        self.trails.get(id).map_or(0, |trail| trail.turns)
     }
 
     /// The registered agents of this host whose end is not recorded.
@@ -155,11 +167,11 @@ impl Run {
 fn outstanding_of_feature(
     id: &FeatureId,
     feature: &super::feature::Feature,
+    turn: u32,
 ) -> Option<(String, Effect)> {
-    let round = feature.iteration;
     match &feature.state {
         FeatureState::Building(Building::Preparing) => Some((
-            format!("feature:{id}:{round}:worktree"),
+            format!("feature:{id}:{turn}:worktree"),
             Effect::PrepareWorktree {
                 feature: id.clone(),
                 base: feature.base.clone(),
@@ -167,21 +179,20 @@ fn outstanding_of_feature(
             },
         )),
         FeatureState::Building(Building::Committing(job)) => Some((
-            format!("feature:{id}:{}:commit", job.number()),
+            format!("feature:{id}:{turn}:commit"),
             Effect::Commit { feature: id.clone(), job: job.clone(), base: feature.base.clone()? },
         )),
         FeatureState::Landing(LandStep::Merging) => Some((
-            format!("feature:{id}:{round}:merge"),
+            format!("feature:{id}:{turn}:merge"),
             Effect::Merge { feature: id.clone(), commit: feature.tested.as_ref()?.commit.clone() },
         )),
         FeatureState::Landing(LandStep::Updating { merged }) => Some((
-            format!("feature:{id}:{round}:update:{}", merged.commit),
+            format!("feature:{id}:{turn}:update"),
             Effect::UpdateTarget { feature: id.clone(), merged: merged.clone() },
         )),
-        FeatureState::Blocked(Block::TargetDirty { .. }) => Some((
-            format!("feature:{id}:{round}:clean"),
-            Effect::AwaitClean { feature: id.clone() },
-        )),
+        FeatureState::Blocked(Block::TargetDirty { .. }) => {
+            Some((format!("feature:{id}:{turn}:clean"), Effect::AwaitClean { feature: id.clone() }))
+        }
         FeatureState::Blocked(
             Block::Conflict { .. }
             | Block::TargetMissing

@@ -89,7 +89,7 @@ pub enum Event {
     SnapshotSkipped { feature: FeatureId, job: JobId, why: String },
     /// Its commit for this iteration is known.
     Committed { feature: FeatureId, tested: Tested },
-    /// The iteration failed; the next one begins, with this feedback.
+    /// The iteration failed; the next one, if there is one, begins with this feedback.
     IterationFailed { feature: FeatureId, feedback: Feedback, sync: Option<Oid> },
     /// A gate passed; its job's record is the evidence.
     GatePassed { feature: FeatureId, gate: GateName, job: JobId },

@@ -8,7 +8,7 @@ use crate::ids::{FeatureId, GateName, JobId, Oid};
 pub struct Feature {
     /// Where it stands in the pipeline.
     pub state: FeatureState,
-    /// Its iteration, from 1; 0 until it first starts.
+    /// Its iteration, from 1; 0 until it first starts. The next one begins with its slot.
     pub iteration: u32,
     /// Attempts of the current job purpose that count against the limit.
     pub failures: u32,
@@ -24,6 +24,15 @@ pub struct Feature {
     pub feedback: Option<Feedback>,
     /// The target commit to merge into its branch before the next builder starts.
     pub sync: Option<Oid>,
+}
+
+/// What the pipeline remembers of a feature beside what is shown of it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Trail {
+    /// State changes so far: tells one dispatch of an effect from the next one of its kind.
+    pub(super) turns: u32,
+    /// The builder whose work stands: it ended well, and nothing has refused what it left.
+    pub(super) built: Option<JobId>,
 }
 
 /// A commit and its tree: what a gate is about.
@@ -228,6 +237,24 @@ impl Feature {
             | FeatureState::Queued
             | FeatureState::InReview
             | FeatureState::Landing(_)
+            | FeatureState::Blocked(_)
+            | FeatureState::Landed { .. }
+            | FeatureState::Failed { .. }
+            | FeatureState::Cancelled { .. }
+            | FeatureState::Skipped { .. } => false,
+        }
+    }
+
+    /// Whether git works for it, and will answer: it must not be left before.
+    pub fn awaits_git(&self) -> bool {
+        match self.state {
+            FeatureState::Building(Building::Preparing | Building::Committing(_))
+            | FeatureState::Landing(LandStep::Merging | LandStep::Updating { .. }) => true,
+            FeatureState::Building(Building::AwaitingSlot | Building::Agent(_))
+            | FeatureState::Landing(LandStep::AwaitingTarget | LandStep::Gates { .. })
+            | FeatureState::Queued
+            | FeatureState::Verifying { .. }
+            | FeatureState::InReview
             | FeatureState::Blocked(_)
             | FeatureState::Landed { .. }
             | FeatureState::Failed { .. }

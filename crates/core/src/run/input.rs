@@ -1,5 +1,6 @@
 //! Everything that can change a run, and how an input is refused.
 
+use super::effect::EffectKey;
 use super::feature::{Merged, Tested};
 use crate::exit::{Exit, Started};
 use crate::ids::{AgentId, FeatureId, JobId, Oid, RoleName};
@@ -7,7 +8,6 @@ use crate::launcher::{AgentEnd, Journal, Registered};
 
 /// One thing that happened or is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(clippy::large_enum_variant, reason = "inputs are handed on, never kept in numbers")]
 pub enum Input {
     /// The queue gives the run its turn.
     Claim {
@@ -51,8 +51,16 @@ pub enum Input {
     },
     /// Admission gives a resource.
     Grant(Grant),
-    /// An adapter saw something.
+    /// An adapter saw something, whether asked or not.
     Report(Report),
+    /// An adapter answers an effect. Late when the effect is no longer open: then the answer is
+    /// about another state of the world than the run waits for.
+    Answer {
+        /// The effect.
+        key: EffectKey,
+        /// What came of it.
+        report: Report,
+    },
 }
 
 /// A resource that admission gives.

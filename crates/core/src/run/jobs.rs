@@ -3,7 +3,7 @@
 use super::event::Event;
 use super::feature::Block;
 use super::input::{Ingested, Rejected};
-use super::state::{JobState, Purpose};
+use super::state::{Job, JobState, Purpose};
 use super::step::Draft;
 use crate::exit::{Exit, Started};
 use crate::ids::{AgentId, JobId, RoleName};
@@ -94,9 +94,9 @@ impl Draft {
         match &purpose {
             Purpose::Launcher { .. } => {
                 self.ingest(ingested);
-                self.decide_fate();
+                self.decide_fate(Some(&ingested.alive));
             }
-            Purpose::LauncherAgent { .. } => self.decide_fate(),
+            Purpose::LauncherAgent { .. } => self.decide_fate(None),
             Purpose::Agent { feature, .. } => self.builder_ended(feature, id, exit),
             Purpose::Gate { feature, gate, .. } => self.gate_ended(feature, gate, id, exit),
         }
@@ -112,13 +112,27 @@ impl Draft {
         let detail = detail.to_owned();
         self.emit(Event::JobQuarantined { job: id.clone(), detail: detail.clone() });
         match purpose {
-            Purpose::Launcher { .. } | Purpose::LauncherAgent { .. } => {}
+            Purpose::Launcher { .. } => {}
+            Purpose::LauncherAgent { .. } => self.decide_fate(None),
             Purpose::Agent { feature, .. } | Purpose::Gate { feature, .. } => {
+                if self.feature(&feature).is_none_or(|(_, feature)| feature.job() != Some(id)) {
+                    return Ok(());
+                }
                 let block = Block::Quarantine { job: id.clone(), detail };
                 self.emit(Event::Blocked { feature, block });
             }
         }
         Ok(())
+    }
+}
+
+impl Job {
+    /// Whether it is an agent that a launcher asked for.
+    pub(super) fn is_launcher_agent(&self) -> bool {
+        match self.purpose {
+            Purpose::LauncherAgent { .. } => true,
+            Purpose::Launcher { .. } | Purpose::Agent { .. } | Purpose::Gate { .. } => false,
+        }
     }
 }
 

@@ -92,6 +92,9 @@ impl Draft {
         if !due {
             return Err(Rejected::Late("the target is not being moved to this commit"));
         }
+        if matches!(outcome, UpdateOutcome::Moved) && self.end_if_cancelled(id) {
+            return Ok(());
+        }
         let feature = id.clone();
         self.emit(match outcome {
             UpdateOutcome::Landed => Event::Landed { feature, commit: Some(commit.clone()) },

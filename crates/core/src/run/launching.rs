@@ -4,6 +4,7 @@ use super::event::Event;
 use super::state::{JobState, Purpose};
 use super::step::Draft;
 use crate::exit::{Exit, Reason};
+use crate::ids::AgentId;
 use crate::launcher::{
     End, Fate, Finalized, Known, LauncherEnd, Settled, Source, fate, final_wave,
 };
@@ -17,7 +18,8 @@ impl Draft {
         job.is_some_and(|job| job.state.is_live())
     }
 
-    fn known(&self) -> Option<Known> {
+    /// All facts of the decision; `fresh` are the remote agents heard of just now, if anybody looked.
+    fn known(&self, fresh: Option<&[AgentId]>) -> Option<Known> {
         let (spec, launcher) = self.run.launcher()?;
         let job = self.run.jobs.get(launcher.job.as_ref()?)?;
         let end = match &job.state {
@@ -31,7 +33,7 @@ impl Draft {
         let wave = journal.and_then(|journal| journal.wave).or(launcher.active_wave);
         Some(Known {
             launcher: end,
-            agents_alive: self.living_agents(),
+            agents_alive: self.living_agents(fresh),
             finalized: journal.and_then(|journal| journal.finalized),
             active_wave: wave.or(spec.selection.start_wave),
             selection: spec.selection.clone(),
@@ -41,13 +43,13 @@ impl Draft {
     }
 
     /// Decides what becomes of the run, and records it where it is new.
-    pub(super) fn decide_fate(&mut self) {
+    pub(super) fn decide_fate(&mut self, fresh: Option<&[AgentId]>) {
         let Some((_, launcher)) = self.run.launcher() else { return };
         if launcher.settled.is_some() {
             return;
         }
         let degraded = launcher.degraded.is_some();
-        let Some(known) = self.known() else { return };
+        let Some(known) = self.known(fresh) else { return };
         let cancel = self.run.status.cancel().map(str::to_owned);
         match (fate(&known), cancel) {
             (Fate::Running, _) => {}
@@ -172,10 +174,14 @@ impl Draft {
         if self.launcher_is_alive() {
             return;
         }
-        let end = self.known().map(|known| known.launcher);
+        let end = self.known(None).map(|known| known.launcher);
         let exit = match end {
             Some(LauncherEnd::Ended(exit)) => exit,
-            Some(LauncherEnd::Alive) | None => Exit::lost(Reason::LostShim, self.now.wall),
+            Some(LauncherEnd::Alive) | None => {
+                let mut lost = Exit::lost(Reason::LostShim, self.now.wall);
+                lost.detail = Some("its records contradict each other".to_owned());
+                lost
+            }
         };
         self.reconcile_exit(&exit, End::Cancelled { actor });
     }

@@ -2,6 +2,9 @@
 
 mod agents;
 mod apply;
+mod apply_feature;
+mod apply_launcher;
+mod barrier;
 mod consequences;
 mod effect;
 mod event;
@@ -16,7 +19,7 @@ mod step;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use consequences::is_ready;
+pub(crate) use barrier::Barrier;
 pub use effect::{Effect, EffectKey};
 pub use event::{Event, Subject, Submitted};
 pub use feature::{

@@ -1,5 +1,6 @@
 //! A feature from its queue to its review: building, committing, gates, and their repair.
 
+use super::barrier::Barrier;
 use super::event::Event;
 use super::feature::{
     Block, Building, Feature, FeatureState, Feedback, GateStep, LandStep, Tested,
@@ -27,7 +28,15 @@ impl Draft {
     pub(super) fn admit(&mut self, id: &FeatureId) -> Result<(), Rejected> {
         let (_, feature) = self.require_feature(id)?;
         match feature.state {
-            FeatureState::Queued | FeatureState::Building(Building::AwaitingSlot) => {}
+            FeatureState::Building(Building::AwaitingSlot) => {}
+            FeatureState::Queued => {
+                let (spec, plan) = self.run.plan().ok_or(Rejected::Unknown("plan"))?;
+                let wave = spec.wave_of(id).ok_or(Rejected::Unknown("feature"))?;
+                if !Barrier::of(spec, plan).is_ready(wave, id) {
+                    let why = "its wave has not come, or a need of it has not landed";
+                    return Err(Rejected::NotWhile(why.to_owned()));
+                }
+            }
             FeatureState::Building(
                 Building::Preparing | Building::Agent(_) | Building::Committing(_),
             )
@@ -71,7 +80,7 @@ impl Draft {
     fn worktree_ready(&mut self, id: &FeatureId, path: &str, base: &Oid) {
         let (path, base) = (path.to_owned(), base.clone());
         self.emit(Event::WorktreeReady { feature: id.clone(), path, base });
-        if self.run.status.cancel().is_some() {
+        if self.end_if_cancelled(id) {
             return;
         }
         let role = self.run.plan().map(|(spec, _)| spec.builder.name.clone());
@@ -156,11 +165,12 @@ impl Draft {
     /// The next builder attempt with the evidence of this one, within the bound of iterations.
     pub(super) fn next_iteration(&mut self, id: &FeatureId, why: Feedback, sync: Option<Oid>) {
         let Some((spec, feature)) = self.feature(id) else { return };
-        if feature.iteration >= spec.iterations_max {
-            let reason = format!("{} after {} iterations", why.describe(), feature.iteration);
+        let last = feature.iteration >= spec.iterations_max;
+        let reason = format!("{} after {} iterations", why.describe(), feature.iteration);
+        // Recorded in any case: should a person retry the feature, its builder is told.
+        self.emit(Event::IterationFailed { feature: id.clone(), feedback: why, sync });
+        if last {
             self.emit(Event::FeatureFailed { feature: id.clone(), reason });
-        } else {
-            self.emit(Event::IterationFailed { feature: id.clone(), feedback: why, sync });
         }
     }
 

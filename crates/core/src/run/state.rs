@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::feature::{Feature, FeatureState};
+use super::feature::{Feature, FeatureState, Trail};
 use crate::exit::{Exit, Started};
 use crate::ids::{AgentId, BlobId, FeatureId, GateName, JobId, Oid, QueueKey, RoleName, RunId};
 use crate::launcher::{Launcher, LauncherSpec};
@@ -26,12 +26,16 @@ pub struct Run {
     pub env: BlobId,
     /// The run whose job submitted it, or whose failed half it repeats.
     pub parent: Option<RunId>,
+    /// The daemon that claimed it, or adopted it last.
+    pub supervisor: Option<String>,
     /// Where it stands.
     pub status: Status,
     /// What it executes, and how far that is.
     pub work: Work,
     /// Its jobs, finished ones included.
     pub jobs: BTreeMap<JobId, Job>,
+    /// What the pipeline remembers of its features beside what is shown of them.
+    pub(super) trails: BTreeMap<FeatureId, Trail>,
 }
 
 /// Where a run stands.

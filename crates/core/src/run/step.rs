@@ -56,6 +56,12 @@ impl Draft {
             Input::StartAgent { agent, role, argv } => self.start_agent(agent, role.as_ref(), argv),
             Input::Grant(grant) => self.grant(grant),
             Input::Report(report) => self.report(report),
+            Input::Answer { key, report } => {
+                if !self.run.outstanding().contains_key(key) {
+                    return Err(Rejected::Late("the effect is closed"));
+                }
+                self.report(report)
+            }
         }
     }
 
@@ -172,7 +178,10 @@ impl Draft {
     }
 
     fn report(&mut self, report: &Report) -> Result<(), Rejected> {
-        self.require_running()?;
+        // What agents leave behind is told of terminal runs too.
+        if !matches!(report, Report::Ingested(_)) {
+            self.require_running()?;
+        }
         match report {
             Report::JobStarted { job, started } => self.job_started(job, started),
             Report::JobFinished { job, started, exit, ingested } => {

@@ -1,0 +1,179 @@
+//! How one feature evolves by one fact.
+
+use super::event::Event;
+use super::feature::{Block, Building, Feature, FeatureState, GateStep, LandStep, Trail};
+use super::state::Phase;
+use crate::ids::JobId;
+
+impl Feature {
+    pub(super) fn gate_started(&mut self, of: Phase, job: &JobId) {
+        let running = GateStep::Running(job.clone());
+        match (&mut self.state, of) {
+            (FeatureState::Verifying { step, .. }, Phase::Branch)
+            | (FeatureState::Landing(LandStep::Gates { step, .. }), Phase::Merge) => {
+                *step = running;
+            }
+            (
+                FeatureState::Verifying { .. }
+                | FeatureState::Landing(_)
+                | FeatureState::Queued
+                | FeatureState::Building(_)
+                | FeatureState::InReview
+                | FeatureState::Blocked(_)
+                | FeatureState::Landed { .. }
+                | FeatureState::Failed { .. }
+                | FeatureState::Cancelled { .. }
+                | FeatureState::Skipped { .. },
+                Phase::Branch | Phase::Merge,
+            ) => {}
+        }
+    }
+
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "only the facts of features are handed here, by a match that lists them all"
+    )]
+    pub(super) fn apply(&mut self, event: &Event, trail: &mut Trail) {
+        match event {
+            Event::FeatureAdmitted { .. } => self.admitted(trail),
+            Event::WorktreeReady { path, base, .. } => {
+                self.worktree = Some(path.clone());
+                self.base = Some(base.clone());
+                self.sync = None;
+            }
+            Event::AttemptFailed { counted, .. } => {
+                self.failures += u32::from(*counted);
+                self.rewind_step();
+            }
+            Event::BuilderFinished { job, .. } => {
+                self.failures = 0;
+                trail.built = Some(job.clone());
+                self.state = FeatureState::Building(Building::Committing(job.clone()));
+            }
+            Event::Committed { tested, .. } => {
+                self.failures = 0;
+                self.approved = false;
+                self.tested = Some(tested.clone());
+                self.state = FeatureState::Verifying { gate: 0, step: GateStep::AwaitingSlot };
+            }
+            Event::IterationFailed { feedback, sync, .. } => {
+                trail.built = None;
+                self.failures = 0;
+                self.approved = false;
+                self.feedback = Some(feedback.clone());
+                self.sync.clone_from(sync);
+                self.state = FeatureState::Building(Building::AwaitingSlot);
+            }
+            Event::GatePassed { .. } => self.next_gate(),
+            Event::Verified { .. } => self.state = FeatureState::InReview,
+            Event::Approved { .. } => {
+                self.approved = true;
+                self.state = FeatureState::Landing(LandStep::AwaitingTarget);
+            }
+            Event::LandingAdmitted { .. } => {
+                self.state = FeatureState::Landing(LandStep::Merging);
+            }
+            Event::MergePrepared { merged, .. } => {
+                self.failures = 0;
+                let merged = merged.clone();
+                let step = GateStep::AwaitingSlot;
+                self.state = FeatureState::Landing(LandStep::Gates { merged, gate: 0, step });
+            }
+            Event::LandingIntended { merged, .. } => {
+                let merged = merged.clone();
+                self.state = FeatureState::Landing(LandStep::Updating { merged });
+            }
+            Event::TargetMoved { .. } => self.state = FeatureState::Landing(LandStep::Merging),
+            Event::Landed { commit, .. } => {
+                self.state = FeatureState::Landed { commit: commit.clone() };
+            }
+            Event::Blocked { block, .. } => self.state = FeatureState::Blocked(block.clone()),
+            Event::Unblocked { .. } => {
+                self.state = FeatureState::Landing(LandStep::AwaitingTarget);
+            }
+            Event::FeatureFailed { reason, .. } => {
+                self.state = FeatureState::Failed { reason: reason.clone() };
+            }
+            Event::FeatureSkipped { cause, .. } => {
+                self.state = FeatureState::Skipped { cause: cause.clone() };
+            }
+            Event::FeatureCancelled { actor, .. } => {
+                self.state = FeatureState::Cancelled { actor: actor.clone() };
+            }
+            Event::FeatureRetried { .. } => self.retry(trail),
+            _ => {}
+        }
+    }
+
+    /// After a failed attempt the same step waits for its next one.
+    fn rewind_step(&mut self) {
+        match &mut self.state {
+            FeatureState::Building(step) => *step = Building::Preparing,
+            FeatureState::Verifying { step, .. }
+            | FeatureState::Landing(LandStep::Gates { step, .. }) => *step = GateStep::AwaitingSlot,
+            FeatureState::Landing(
+                LandStep::AwaitingTarget | LandStep::Merging | LandStep::Updating { .. },
+            )
+            | FeatureState::Queued
+            | FeatureState::InReview
+            | FeatureState::Blocked(_)
+            | FeatureState::Landed { .. }
+            | FeatureState::Failed { .. }
+            | FeatureState::Cancelled { .. }
+            | FeatureState::Skipped { .. } => {}
+        }
+    }
+
+    fn next_gate(&mut self) {
+        self.failures = 0;
+        match &mut self.state {
+            FeatureState::Verifying { gate, step }
+            | FeatureState::Landing(LandStep::Gates { gate, step, .. }) => {
+                *gate += 1;
+                *step = GateStep::AwaitingSlot;
+            }
+            FeatureState::Landing(
+                LandStep::AwaitingTarget | LandStep::Merging | LandStep::Updating { .. },
+            )
+            | FeatureState::Queued
+            | FeatureState::Building(_)
+            | FeatureState::InReview
+            | FeatureState::Blocked(_)
+            | FeatureState::Landed { .. }
+            | FeatureState::Failed { .. }
+            | FeatureState::Cancelled { .. }
+            | FeatureState::Skipped { .. } => {}
+        }
+    }
+
+    /// The next iteration begins, or the work of the last one is looked at again.
+    fn admitted(&mut self, trail: &Trail) {
+        let step = if let Some(job) = &trail.built {
+            Building::Committing(job.clone())
+        } else {
+            self.iteration += 1;
+            Building::Preparing
+        };
+        self.state = FeatureState::Building(step);
+    }
+
+    /// What stopped an approved landing is tried again from the landing. After a conflict a person
+    /// may have changed the branch: then, and whenever a builder's work stands, its commit is
+    /// looked at anew, which voids the approval. All else begins with the builder.
+    fn retry(&mut self, trail: &mut Trail) {
+        let conflict = matches!(self.state, FeatureState::Blocked(Block::Conflict { .. }));
+        let blocked = matches!(self.state, FeatureState::Blocked(_));
+        self.failures = 0;
+        if blocked && self.approved && !conflict {
+            self.state = FeatureState::Landing(LandStep::AwaitingTarget);
+        } else if blocked && trail.built.is_some() {
+            self.approved = false;
+            self.state = FeatureState::Building(Building::AwaitingSlot);
+        } else {
+            trail.built = None;
+            self.approved = false;
+            self.iteration = 0;
+            self.state = FeatureState::Queued;
+        }
+    }
+}
