@@ -2,7 +2,7 @@
 //! file. Nothing in it is interpreted; [`crate::resolve()`] does that on both sides.
 
 use crate::check::spec_path;
-use crate::plan::parse_plan;
+use crate::plan::{PlanDoc, parse_plan};
 use crate::settings::{ConfigFiles, NamedFile};
 
 /// Bytes of one spec file that are read.
@@ -62,7 +62,7 @@ pub fn gather(
     read: &mut dyn FnMut(&str) -> Result<Vec<u8>, ReadError>,
 ) -> Bundle {
     let parsed = parse_plan(&plan.path, &plan.bytes);
-    let features = parsed.doc.iter().flat_map(|doc| doc.features());
+    let features = parsed.doc.iter().flat_map(PlanDoc::features);
     let mut paths: Vec<String> = features
         .filter_map(|feature| feature.spec.as_ref())
         .filter_map(|spec| spec_path(&plan.path, &spec.value).ok())

@@ -52,10 +52,7 @@ mod tests {
     fn duration_of_each_unit_is_read() {
         for (text, ms) in [("500ms", 500), ("30s", 30_000), ("5m", 300_000), ("2h", 7_200_000)] {
             assert_eq!(parse_duration(text), Ok(ms), "{text}");
-            assert_eq!(
-                format_duration(ms).parse::<String>().as_deref().ok(),
-                Some(if text == "500ms" { "500ms" } else { text })
-            );
+            assert_eq!(format_duration(ms), text);
         }
         assert_eq!(parse_duration("7"), Ok(7_000));
     }

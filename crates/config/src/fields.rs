@@ -178,7 +178,7 @@ impl<'n> Fields<'n> {
             return Some(Spanned::new(*value, word.span));
         }
         let message = format!("`{key}` cannot be {}", quoted(&word.value));
-        let hint = hint_for(&word.value, words.iter().map(|(known, _)| *known), "word");
+        let hint = hint_for(&word.value, words.iter().map(|(known, _)| *known));
         sink.error_hint(Code::IllegalValue, &word.span, message, &hint);
         None
     }
@@ -237,7 +237,7 @@ impl<'n> Fields<'n> {
             let key = entry.key.value.as_str();
             if !self.known.contains(&key) {
                 let message = format!("{} has no key {}", self.what, quoted(key));
-                let hint = hint_for(key, self.known.iter().copied(), "key");
+                let hint = hint_for(key, self.known.iter().copied());
                 sink.error_hint(Code::UnknownKey, &entry.key.span, message, &hint);
             }
         }

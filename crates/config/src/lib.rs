@@ -13,10 +13,12 @@ mod loose;
 mod near;
 mod node;
 mod plan;
+mod render;
 mod resolve;
 mod settings;
 mod source;
 mod span;
+mod template;
 mod toml_text;
 mod yaml_text;
 
@@ -33,3 +35,4 @@ pub use settings::{
 };
 pub use source::Source;
 pub use span::{Span, Spanned};
+pub use template::{Facts, TestCommand, config_template, plan_template};

@@ -60,17 +60,21 @@ fn split(text: &str) -> Vec<(usize, &str)> {
     let mut items = Vec::new();
     let (mut start, mut depth, mut quote) = (0, 0_usize, None);
     for (at, character) in text.char_indices() {
-        match (quote, character) {
-            (Some(open), _) if open == character => quote = None,
-            (Some(_), _) => {}
-            (None, '`' | '"') => quote = Some(character),
-            (None, '{') => depth += 1,
-            (None, '}') => depth = depth.saturating_sub(1),
-            (None, ',') if depth == 0 => {
+        if let Some(open) = quote {
+            if character == open {
+                quote = None;
+            }
+            continue;
+        }
+        match character {
+            '`' | '"' => quote = Some(character),
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => {
                 items.push((start, &text[start..at]));
                 start = at + 1;
             }
-            (None, _) => {}
+            _ => {}
         }
     }
     items.push((start, &text[start..]));

@@ -31,17 +31,13 @@ fn fold(word: &str) -> String {
 }
 
 /// A hint that names the near miss, or else the known words.
-pub(crate) fn hint_for<'w>(
-    word: &str,
-    known: impl IntoIterator<Item = &'w str> + Clone,
-    what: &str,
-) -> String {
+pub(crate) fn hint_for<'w>(word: &str, known: impl IntoIterator<Item = &'w str> + Clone) -> String {
     if let Some(meant) = near_miss(word, known.clone()) {
         return format!("did you mean `{meant}`?");
     }
     let all: Vec<&str> = known.into_iter().collect();
     match all.len() {
-        0 => format!("there is no {what}"),
+        0 => String::new(),
         1..=24 => format!("known: {}", all.join(", ")),
         count => format!("known are {count} others, such as {}", all[..8].join(", ")),
     }

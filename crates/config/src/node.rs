@@ -112,7 +112,13 @@ pub(crate) fn toml_string(text: &str) -> String {
             '\r' => quoted.push_str("\\r"),
             other if crate::near::is_hidden(other) => {
                 let code = u32::from(other);
-                quoted.push_str(&format!("\\U{code:08x}"));
+                for part in ['\\', 'U'] {
+                    quoted.push(part);
+                }
+                for place in (0..8).rev() {
+                    let digit = (code >> (4 * place)) & 15;
+                    quoted.push(char::from_digit(digit, 16).unwrap_or('0'));
+                }
             }
             other => quoted.push(other),
         }

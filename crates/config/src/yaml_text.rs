@@ -9,6 +9,7 @@ use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_saphyr::Location;
 
 use crate::diagnostic::{Code, Sink};
+use crate::near::is_hidden;
 use crate::node::{Entry, Node, Table, Value};
 use crate::span::{Span, Spanned};
 
@@ -42,16 +43,26 @@ pub(crate) fn read_yaml(span: &Span, sink: &mut Sink<'_>) -> Option<Table> {
         Err(error) => {
             let at = error.location().map_or(0..0, |place| range(place, 0));
             let at = at.start.min(text.len()) + span.start..at.end.min(text.len()) + span.start;
-            let message = error.to_string();
-            let message: Vec<&str> = message.lines().map(str::trim).collect();
-            let message = message.join("; ");
-            let code =
-                if message.contains("duplicate") { Code::DuplicateKey } else { Code::InvalidYaml };
-            let message = crate::near::quoted(&message).trim_matches('`').to_owned();
+            let (code, message) = in_own_words(&error.to_string());
             sink.error(code, &at, message);
             None
         }
     }
+}
+
+/// The code of an error, and its text without hints on the parser's own options.
+fn in_own_words(error: &str) -> (Code, String) {
+    if error.contains("duplicate mapping key") {
+        return (Code::DuplicateKey, "this key is given twice".to_owned());
+    }
+    if error.contains("budget") {
+        let message = "the front matter is too large or too deep, or its aliases grow too much";
+        return (Code::InvalidYaml, message.to_owned());
+    }
+    let first = error.lines().next().unwrap_or("").trim();
+    let bare = first.find(" at line ").map_or(first, |at| &first[..at]);
+    let shown: String = bare.chars().take(200).filter(|c| !is_hidden(*c)).collect();
+    (Code::InvalidYaml, format!("this is not YAML: {shown}"))
 }
 
 fn range(place: Location, shift: usize) -> Span {

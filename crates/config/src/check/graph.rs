@@ -33,11 +33,13 @@ impl<'d> Graph<'d> {
         }
         let edges = features
             .iter()
-            .map(|feature| {
+            .enumerate()
+            .map(|(number, feature)| {
                 let known = |need: &'d crate::Spanned<String>| {
                     by_id.get(need.value.as_str()).map(|to| (*to, &need.span))
                 };
-                feature.needs.iter().filter_map(known).collect()
+                // A feature that needs itself is told apart from circles.
+                feature.needs.iter().filter_map(known).filter(|(to, _)| *to != number).collect()
             })
             .collect();
         Self { features, waves, by_id, edges }
@@ -141,7 +143,9 @@ impl Walk {
             if self.order[at] == Some(self.low[at]) {
                 let from = self.open.iter().rposition(|one| *one == at).unwrap_or(0);
                 let mut knot = self.open.split_off(from);
-                knot.iter().for_each(|one| self.is_open[*one] = false);
+                for one in &knot {
+                    self.is_open[*one] = false;
+                }
                 if knot.len() > 1 {
                     knot.sort_unstable();
                     self.knots.push(knot);
@@ -158,7 +162,7 @@ pub(crate) fn check_needs(graph: &Graph<'_>, sink: &mut Sink<'_>) {
             match graph.by_id.get(need.value.as_str()) {
                 None => {
                     let message = format!("there is no feature {}", quoted(&need.value));
-                    let hint = hint_for(&need.value, graph.by_id.keys().copied(), "feature");
+                    let hint = hint_for(&need.value, graph.by_id.keys().copied());
                     // The set has no order of its own: only a near miss is named.
                     let hint = if hint.starts_with("did") { hint } else { String::new() };
                     sink.error_hint(Code::UnknownNeed, &need.span, message, &hint);

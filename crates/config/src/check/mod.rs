@@ -11,4 +11,4 @@ pub(crate) use graph::{Graph, check_needs};
 pub(crate) use names::{check_names, wave_numbers};
 pub(crate) use overlap::check_paths;
 pub(crate) use path::{inner_path, spec_path};
-pub(crate) use references::check_references;
+pub(crate) use references::{check_references, warn_of_ungated};

@@ -8,13 +8,10 @@ use crate::span::Spanned;
 
 /// Checks that every name leads somewhere.
 pub(crate) fn check_references(doc: &PlanDoc, layered: &Layered, sink: &mut Sink<'_>) {
-    let config = &layered.config;
-    let gates: Vec<&str> = config.gates.keys().map(|name| name.as_str()).collect();
-    let agents: Vec<&str> = config.agents.keys().map(|name| name.as_str()).collect();
-    let roles: Vec<&str> = config.roles.keys().map(|name| name.as_str()).collect();
-    let names = Names { layered };
+    let (gates, agents, roles) =
+        (layered.declared("gate"), layered.declared("agent"), layered.declared("role"));
     for gate in doc.gates.iter().flatten() {
-        names.check(("gate", Code::UnknownGate), gate, &gates, sink);
+        check_name(("gate", Code::UnknownGate), gate, &gates, sink);
     }
     if let Some(target) = &doc.target
         && let Err(why) = branch_ref(&target.value)
@@ -24,21 +21,29 @@ pub(crate) fn check_references(doc: &PlanDoc, layered: &Layered, sink: &mut Sink
     }
     for feature in doc.features() {
         for gate in feature.gates.iter().flatten() {
-            names.check(("gate", Code::UnknownGate), gate, &gates, sink);
+            check_name(("gate", Code::UnknownGate), gate, &gates, sink);
         }
         if let Some(agent) = &feature.agent {
-            names.check(("agent", Code::UnknownAgent), agent, &agents, sink);
+            check_name(("agent", Code::UnknownAgent), agent, &agents, sink);
         }
         for role in feature.roles.iter().flatten() {
-            names.check(("role", Code::UnknownRole), role, &roles, sink);
-            if role.value != "builder" {
+            check_name(("role", Code::UnknownRole), role, &roles, sink);
+            if role.value != "builder" && roles.contains(&role.value.as_str()) {
                 let message =
                     format!("the role {} comes with a later version", quoted(&role.value));
                 sink.error_hint(Code::LaterVersion, &role.span, message, "this one runs `builder`");
             }
         }
-        let ungated = feature.gates.as_ref().or(doc.gates.as_ref()).is_none_or(Vec::is_empty);
-        if ungated && config.merge_gates.value.is_empty() {
+    }
+}
+
+/// Warns of features that land without any gate. Only worth saying of a plan without errors.
+pub(crate) fn warn_of_ungated(doc: &PlanDoc, layered: &Layered, sink: &mut Sink<'_>) {
+    if !layered.config.merge_gates.value.is_empty() {
+        return;
+    }
+    for feature in doc.features() {
+        if feature.gates.as_ref().or(doc.gates.as_ref()).is_none_or(Vec::is_empty) {
             let id = feature.id.as_ref();
             let span = id.map_or(&feature.span, |id| &id.span);
             let name = id.map_or_else(|| "this feature".to_owned(), |id| quoted(&id.value));
@@ -49,26 +54,19 @@ pub(crate) fn check_references(doc: &PlanDoc, layered: &Layered, sink: &mut Sink
     }
 }
 
-struct Names<'l> {
-    layered: &'l Layered,
-}
-
-impl Names<'_> {
-    fn check(
-        &self,
-        (what, code): (&str, Code),
-        name: &Spanned<String>,
-        known: &[&str],
-        sink: &mut Sink<'_>,
-    ) {
-        if known.contains(&name.value.as_str()) || self.layered.is_declared(what, &name.value) {
-            return;
-        }
-        let message = format!("there is no {what} {}", quoted(&name.value));
-        let mut hint = hint_for(&name.value, known.iter().copied(), what);
-        if known.is_empty() {
-            hint = format!("define [{what}.NAME] in tidegate.toml");
-        }
-        sink.error_hint(code, &name.span, message, &hint);
+fn check_name(
+    (what, code): (&str, Code),
+    name: &Spanned<String>,
+    known: &[&str],
+    sink: &mut Sink<'_>,
+) {
+    if known.contains(&name.value.as_str()) {
+        return;
     }
+    let message = format!("there is no {what} {}", quoted(&name.value));
+    let mut hint = hint_for(&name.value, known.iter().copied());
+    if known.is_empty() {
+        hint = format!("define [{what}.NAME] in tidegate.toml");
+    }
+    sink.error_hint(code, &name.span, message, &hint);
 }

@@ -43,6 +43,8 @@ pub struct FeatureDoc {
     pub id: Option<Spanned<String>>,
     /// A line for people.
     pub title: Option<Spanned<String>>,
+    /// Whether it says anything of a spec or a prompt, be it of the wrong type.
+    pub says_prompt: bool,
     /// Path of the spec file.
     pub spec: Option<Spanned<String>>,
     /// What its builder is asked to do.

@@ -67,13 +67,14 @@ pub(crate) fn form_of(source: &Source) -> Form {
 }
 
 fn by_content(lower: &str, text: &str) -> Form {
-    let stem = lower.split('.').next().unwrap_or("");
-    match stem {
-        "procfile" => return foreign("a Procfile"),
-        "justfile" => return foreign("a justfile"),
-        "makefile" | "gnumakefile" => return foreign("a makefile"),
-        "dockerfile" => return foreign("a Dockerfile"),
-        _ => {}
+    let names = [
+        ("procfile", "a Procfile"),
+        ("justfile", "a justfile"),
+        ("makefile", "a makefile"),
+        ("dockerfile", "a Dockerfile"),
+    ];
+    if let Some((_, name)) = names.iter().find(|(end, _)| lower.ends_with(end)) {
+        return foreign(name);
     }
     let has = |start: &str| text.lines().any(|line| line.trim_start().starts_with(start));
     if has("[[wave]]") {

@@ -34,8 +34,8 @@ pub(crate) fn read_markdown(sink: &mut Sink<'_>) -> Option<Table> {
         refuse_waveless(front.body, &outline, sink);
         return None;
     }
-    for (span, message, hint) in &outline.strays {
-        sink.error_hint(Code::UnexpectedHeading, span, message.as_str(), hint);
+    for stray in &outline.strays {
+        stray.report(sink);
     }
     if let Some(at) = table.entries.iter().position(|entry| entry.key.value == "wave") {
         let entry = table.entries.remove(at);
@@ -70,11 +70,11 @@ fn refuse_long_lines(sink: &mut Sink<'_>) -> bool {
 }
 
 fn refuse_waveless(body: usize, outline: &Outline, sink: &mut Sink<'_>) {
-    for (span, message, hint) in outline.strays.iter().filter(|stray| stray.1.contains("wave")) {
-        sink.error_hint(Code::UnexpectedHeading, span, message.as_str(), hint);
+    for stray in outline.strays.iter().filter(|stray| stray.is_wave_like) {
+        stray.report(sink);
     }
     if let Some(foreign) = foreign_markdown(sink.source(), body) {
-        let message = format!("this is {}, not a plan", foreign.name);
+        let message = format!("this is {}, not a Tidegate plan", foreign.name);
         sink.error_hint(Code::ForeignFormat, &foreign.span, message, HINT);
     } else {
         let message = "the plan has no wave: there is no heading `## Wave: NAME`";
@@ -103,28 +103,31 @@ fn blocks(text: &str, shift: usize) -> Vec<Block> {
     let mut depth = 0_usize;
     for (event, range) in Parser::new_ext(text, Options::empty()).into_offset_iter() {
         let span = range.start + shift..range.end + shift;
-        match event {
-            Event::Start(tag) => {
-                if depth == 0 {
-                    found.push(Block { kind: kind_of(&tag), span });
-                }
-                depth += 1;
+        if let Event::Start(tag) = event {
+            if depth == 0 {
+                found.push(Block { kind: kind_of(&tag), span });
             }
-            Event::End(_) => depth -= 1,
-            Event::Rule if depth == 0 => found.push(Block { kind: Kind::Other, span }),
-            _ => {}
+            depth += 1;
+        } else if let Event::End(_) = event {
+            depth = depth.saturating_sub(1);
+        } else if let (Event::Rule, 0) = (event, depth) {
+            found.push(Block { kind: Kind::Other, span });
         }
     }
     found
 }
 
 fn kind_of(tag: &Tag<'_>) -> Kind {
-    match tag {
-        Tag::Heading { level, .. } => Kind::Heading(*level),
-        Tag::List(None) => Kind::List,
-        Tag::CodeBlock(CodeBlockKind::Fenced(info)) => Kind::Fence { info: info.to_string() },
-        Tag::HtmlBlock => Kind::Html,
-        _ => Kind::Other,
+    if let Tag::Heading { level, .. } = tag {
+        Kind::Heading(*level)
+    } else if let Tag::CodeBlock(CodeBlockKind::Fenced(info)) = tag {
+        Kind::Fence { info: info.to_string() }
+    } else if matches!(tag, Tag::List(None)) {
+        Kind::List
+    } else if matches!(tag, Tag::HtmlBlock) {
+        Kind::Html
+    } else {
+        Kind::Other
     }
 }
 
@@ -136,8 +139,24 @@ struct Outline {
     feature: Option<Feature>,
     /// Under a heading `## Notes`, whose text is for people.
     in_notes: bool,
-    /// Headings that are nothing: place, message, hint.
-    strays: Vec<(Span, String, &'static str)>,
+    /// Headings that are nothing.
+    strays: Vec<Stray>,
+}
+
+/// A heading that is neither a wave nor a feature.
+struct Stray {
+    span: Span,
+    message: String,
+    hint: &'static str,
+    /// Whether a wave was probably meant.
+    is_wave_like: bool,
+}
+
+impl Stray {
+    fn report(&self, sink: &mut Sink<'_>) {
+        let code = Code::UnexpectedHeading;
+        sink.error_hint(code, &self.span, self.message.as_str(), self.hint);
+    }
 }
 
 struct Wave {
@@ -180,7 +199,12 @@ impl Outline {
                 match fence_inside(text) {
                     Some(inner) if is_settings_fence(&info) => {
                         let inner = block.span.start + inner.start..block.span.start + inner.end;
-                        self.settings(&block.span, |sink| read_fence(&inner, sink), sink);
+                        if !self.settings(&block.span, |sink| read_fence(&inner, sink), sink) {
+                            let at = block.span.start..inner.start;
+                            let message = "these settings belong to no feature";
+                            let hint = "put them right below the feature's heading";
+                            sink.error_hint(Code::InvalidSetting, &at, message, hint);
+                        }
                     }
                     Some(_) => {}
                     None => {
@@ -216,12 +240,14 @@ impl Outline {
         span: &Span,
         read: impl FnOnce(&mut Sink<'_>) -> Table,
         sink: &mut Sink<'_>,
-    ) {
+    ) -> bool {
         if let Some(feature) = self.feature.as_mut().filter(|feature| !feature.begun) {
             feature.settings = read(sink);
             refuse_taken(&mut feature.settings, feature.has_title, sink);
             feature.body = span.end;
+            return true;
         }
+        false
     }
 
     fn first_level(&mut self, heading: Spanned<String>, span: &Span, sink: &mut Sink<'_>) {
@@ -233,7 +259,7 @@ impl Outline {
         let message =
             format!("the heading {} is neither a wave nor a feature", quoted(&heading.value));
         let hint = "within a feature's prompt use `####` and deeper";
-        self.strays.push((heading.span, message, hint));
+        self.strays.push(Stray { span: heading.span, message, hint, is_wave_like: false });
     }
 
     fn second_level(&mut self, heading: Spanned<String>, span: &Span, sink: &mut Sink<'_>) {
@@ -244,14 +270,15 @@ impl Outline {
             return;
         }
         let Some(wave) = wave_heading(text) else {
-            let message = if is_wave_like(text) {
+            let is_wave_like = is_wave_like(text);
+            let message = if is_wave_like {
                 format!("the heading {} is not of the form `## Wave 2: NAME`", quoted(text))
             } else {
                 format!("the heading {} is not a wave", quoted(text))
             };
             let hint = "a wave is `## Wave: NAME`; a text for people goes under `## Notes`; within \
                         a feature's prompt use `####` and deeper";
-            self.strays.push((heading.span, message, hint));
+            self.strays.push(Stray { span: heading.span, message, hint, is_wave_like });
             return;
         };
         let at = |inner: &Span| heading.span.start + inner.start..heading.span.start + inner.end;
@@ -275,7 +302,8 @@ impl Outline {
         }
         if self.waves.is_empty() {
             let message = format!("the feature {} stands before any wave", quoted(&heading.value));
-            self.strays.push((heading.span, message, "put `## Wave: NAME` above it"));
+            let hint = "put `## Wave: NAME` above it";
+            self.strays.push(Stray { span: heading.span, message, hint, is_wave_like: false });
             return;
         }
         let (id, title) = feature_heading(&heading.value);

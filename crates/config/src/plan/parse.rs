@@ -47,7 +47,7 @@ fn read(sink: &mut Sink<'_>) -> Option<PlanDoc> {
         Form::Toml => read_toml(&(0..source.text().len()), sink)?,
         Form::Markdown => read_markdown(sink)?,
         Form::Foreign(foreign) => {
-            let message = format!("this is {}, not a plan", foreign.name);
+            let message = format!("this is {}, not a Tidegate plan", foreign.name);
             sink.error_hint(Code::ForeignFormat, &foreign.span, message, super::foreign::HINT);
             return None;
         }

@@ -73,6 +73,7 @@ fn feature_of(table: &Table, at: Span, sink: &mut Sink<'_>) -> FeatureDoc {
         span: fields.at().clone(),
         id: fields.required_string("id", hint, sink),
         title: fields.string("title", sink),
+        says_prompt: table.get("spec").is_some() || table.get("prompt").is_some(),
         spec: fields.string("spec", sink),
         prompt: fields.string("prompt", sink),
         needs: fields.strings("needs", sink).map(|list| list.value).unwrap_or_default(),
@@ -92,7 +93,8 @@ fn feature_of(table: &Table, at: Span, sink: &mut Sink<'_>) -> FeatureDoc {
 /// The tables of an array of tables, each with its place.
 fn tables<'n>(key: &str, entry: &'n Entry, sink: &mut Sink<'_>) -> Vec<(&'n Table, Span)> {
     let refuse = |node: &Node, sink: &mut Sink<'_>| {
-        wrong_type(&format!("`{key}`"), &format!("a list of tables, `[[{key}]]`"), node, sink);
+        let shown = if key == "wave" { "[[wave]]" } else { "[[wave.feature]]" };
+        wrong_type(&format!("`{key}`"), &format!("a list of tables, `{shown}`"), node, sink);
     };
     let Value::Array(items) = &entry.node.value else {
         let node = Node::new(entry.node.value.clone(), entry.key.span.clone());

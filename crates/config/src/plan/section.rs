@@ -16,8 +16,8 @@ pub(crate) fn is_settings_list(text: &str) -> bool {
     let keys: Vec<Option<&str>> = lines.map(|line| setting(line).map(|(key, ..)| key)).collect();
     let known = |key: &&str| FEATURE_KEYS.contains(key) || matches!(*key, "prompt" | "id");
     let near = |key: &&str| near_miss(key, FEATURE_KEYS.iter().copied()).is_some();
-    keys.iter().flatten().any(|key| known(key))
-        || (keys.iter().all(Option::is_some) && keys.iter().flatten().any(|key| near(key)))
+    keys.iter().flatten().any(known)
+        || (keys.iter().all(Option::is_some) && keys.iter().flatten().any(near))
 }
 
 /// Splits `- key: value` into the key, its offset, the value, and its offset.
@@ -34,9 +34,9 @@ fn setting(line: &str) -> Option<(&str, usize, &str, usize)> {
     if bare.is_empty() || !bare.chars().all(plain) {
         return None;
     }
-    let base = line.len() - rest.len();
+    let offset = line.len() - rest.len();
     let lead = key.len() - key.trim_start().len() + usize::from(bare.len() < shown.len());
-    Some((bare, base + lead, value.trim_end(), line.len() - value.len()))
+    Some((bare, offset + lead, value.trim_end(), line.len() - value.len()))
 }
 
 /// Reads the list at `span`.

@@ -140,11 +140,11 @@ impl Needs {
                         kept.push(other.id.clone());
                     }
                 } else if other.wave < one.wave {
-                    needs.assumed.push(AssumedNeed {
-                        feature: one.id.clone(),
-                        need: other.id.clone(),
-                        wave: other.wave,
-                    });
+                    let (feature, need) = (one.id.clone(), other.id.clone());
+                    let assumed = AssumedNeed { feature, need, wave: other.wave };
+                    if !needs.assumed.contains(&assumed) {
+                        needs.assumed.push(assumed);
+                    }
                 } else {
                     let (from, to) = (quoted(one.id.as_str()), quoted(other.id.as_str()));
                     let message =
@@ -156,7 +156,6 @@ impl Needs {
             }
             needs.kept.insert(one.id.clone(), kept);
         }
-        needs.assumed.dedup();
         whole.then_some(needs)
     }
 }

@@ -12,7 +12,9 @@ use tidegate_core::ids::{BlobId, FeatureId};
 use tidegate_core::plan::PlanSpec;
 
 use crate::bundle::Bundle;
-use crate::check::{Graph, check_names, check_needs, check_paths, check_references};
+use crate::check::{
+    Graph, check_names, check_needs, check_paths, check_references, warn_of_ungated,
+};
 use crate::diagnostic::{Code, Diagnostic, Severity, Sink, has_errors, sort};
 use crate::plan::{PlanDoc, parse_plan};
 use crate::settings::{LauncherEntry, Layered, load_config};
@@ -84,12 +86,16 @@ pub fn resolve(bundle: &Bundle, selection: &Selection) -> Result<Resolved, Vec<D
     let mut resolved = None;
     if let (Some(source), Some(doc)) = (&parsed.source, &parsed.doc) {
         let mut sink = Sink::new(source);
-        let prompts = check_all(doc, bundle, &layered, &mut sink);
+        let shapeless = doc.waves.is_empty() && has_errors(&found);
+        let prompts = check_all(doc, bundle, &layered, shapeless, &mut sink);
         found.extend(sink.finish());
         found.extend(prompts.findings.iter().cloned());
         found.extend(builder_finding(&layered, source));
         found.extend(selection.check(doc));
         if !has_errors(&found) {
+            let mut sink = Sink::new(source);
+            warn_of_ungated(doc, &layered, &mut sink);
+            found.extend(sink.finish());
             resolved = build::build(bundle, doc, &layered, prompts, selection, &mut found);
         }
     }
@@ -100,9 +106,18 @@ pub fn resolve(bundle: &Bundle, selection: &Selection) -> Result<Resolved, Vec<D
     }
 }
 
-fn check_all(doc: &PlanDoc, bundle: &Bundle, layered: &Layered, sink: &mut Sink<'_>) -> Prompts {
+/// `shapeless`: the waves could not be read, which is said already.
+fn check_all(
+    doc: &PlanDoc,
+    bundle: &Bundle,
+    layered: &Layered,
+    shapeless: bool,
+    sink: &mut Sink<'_>,
+) -> Prompts {
     let graph = Graph::new(doc);
-    check_names(doc, sink);
+    if !shapeless {
+        check_names(doc, sink);
+    }
     check_needs(&graph, sink);
     check_paths(doc, &graph, sink);
     if !layered.is_broken() {
@@ -113,8 +128,8 @@ fn check_all(doc: &PlanDoc, bundle: &Bundle, layered: &Layered, sink: &mut Sink<
 
 /// Whether anything says who builds.
 fn builder_finding(layered: &Layered, plan: &Source) -> Option<Diagnostic> {
-    let known = layered.config.roles.keys().any(|role| role.as_str() == "builder");
-    if known || layered.is_broken() || layered.is_declared("role", "builder") {
+    let known = layered.declared("role").contains(&"builder");
+    if known || layered.is_broken() {
         return None;
     }
     let (message, hint) =

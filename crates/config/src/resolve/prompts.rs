@@ -84,6 +84,7 @@ impl Reader<'_> {
                 sink.error_hint(Code::SpecAndPrompt, &spec.span, message, hint);
                 None
             }
+            (None, None) if feature.says_prompt => None,
             (None, None) => {
                 let message = format!("{name} has neither a spec nor a prompt");
                 let hint = "add spec = \"PATH\" or prompt = \"TEXT\"; in Markdown the text below the \
@@ -120,13 +121,12 @@ impl Reader<'_> {
                 return None;
             }
         };
-        let fit = match self.seen.get(&path) {
-            Some(fit) => *fit,
-            None => {
-                let fit = self.look_into(&path, bytes);
-                self.seen.insert(path, fit);
-                fit
-            }
+        let fit = if let Some(fit) = self.seen.get(&path) {
+            *fit
+        } else {
+            let fit = self.look_into(&path, bytes);
+            self.seen.insert(path, fit);
+            fit
         };
         fit.then(|| bytes.clone())
     }

@@ -30,7 +30,7 @@ pub fn branch_ref(text: &str) -> Result<String, &'static str> {
         part.is_empty()
             || part.starts_with(['.', '-'])
             || part.ends_with('.')
-            || part.ends_with(".lock")
+            || part.to_ascii_lowercase().ends_with(".lock")
     };
     if name.split('/').any(part_bad) {
         return Err(

@@ -1,6 +1,6 @@
 //! The layers of settings: default < user < repository < environment < flag, and who set what.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::apply::apply;
 use super::config::{Config, Place};
@@ -99,6 +99,8 @@ pub struct Layered {
     /// What was found in them, sorted.
     pub findings: Vec<Diagnostic>,
     rows: BTreeMap<String, (String, Option<Place>)>,
+    /// Kind and name of every named table, also of those with errors.
+    declared: BTreeSet<(&'static str, String)>,
     broken: bool,
 }
 
@@ -106,8 +108,14 @@ pub struct Layered {
 pub fn load_config(files: &ConfigFiles) -> Layered {
     let config = Config::default();
     let rows = default_rows(&config);
-    let mut layered =
-        Layered { config, sources: Vec::new(), findings: Vec::new(), rows, broken: false };
+    let mut layered = Layered {
+        config,
+        sources: Vec::new(),
+        findings: Vec::new(),
+        rows,
+        declared: BTreeSet::new(),
+        broken: false,
+    };
     for (layer, file) in [(Layer::User, &files.user), (Layer::Repository, &files.repository)] {
         let Some(file) = file else { continue };
         match Source::decode(&file.path, &file.bytes, CONFIG_BYTES_MAX) {
@@ -186,6 +194,7 @@ impl Layered {
                 continue;
             };
             for entry in &entries.entries {
+                self.declared.insert((*kind, entry.key.value.clone()));
                 let prefix = format!("{kind}.{}.", key_part(&entry.key.value));
                 self.rows.retain(|key, _| !key.starts_with(&prefix));
             }
@@ -207,14 +216,13 @@ impl Layered {
 
     /// Names that must lead somewhere once all layers are there.
     fn check_references(&mut self) {
-        let agents: Vec<&str> = self.config.agents.keys().map(|name| name.as_str()).collect();
-        let gates: Vec<&str> = self.config.gates.keys().map(|name| name.as_str()).collect();
+        let (agents, gates) = (self.declared("agent"), self.declared("gate"));
         let mut found = Vec::new();
         for role in self.config.roles.values() {
             let (agent, span) = (role.value.agent.value.as_str(), &role.value.agent.span);
-            if !agents.contains(&agent) && !self.is_declared("agent", agent) {
+            if !agents.contains(&agent) {
                 let message = format!("there is no agent {}", quoted(agent));
-                let hint = hint_for(agent, agents.iter().copied(), "agent");
+                let hint = hint_for(agent, agents.iter().copied());
                 found.extend(self.at(
                     role.place.as_ref(),
                     span,
@@ -226,20 +234,20 @@ impl Layered {
         }
         for gate in &self.config.merge_gates.value {
             let place = self.config.merge_gates.place.as_ref();
-            if !gates.contains(&gate.value.as_str()) && !self.is_declared("gate", &gate.value) {
+            if !gates.contains(&gate.value.as_str()) {
                 let message = format!("there is no gate {}", quoted(&gate.value));
-                let hint = hint_for(&gate.value, gates.iter().copied(), "gate");
+                let hint = hint_for(&gate.value, gates.iter().copied());
                 found.extend(self.at(place, &gate.span, Code::UnknownGate, message, &hint));
             }
         }
         self.findings.extend(found);
     }
 
-    /// Whether a table of this name is in some layer, even one with errors: then its own errors
+    /// Names of the tables of a kind in all layers. One with errors is among them: its own errors
     /// say enough.
-    pub(crate) fn is_declared(&self, kind: &str, name: &str) -> bool {
-        let prefix = format!("{kind}.{}.", key_part(name));
-        self.rows.keys().any(|key| key.starts_with(&prefix))
+    pub(crate) fn declared(&self, kind: &str) -> Vec<&str> {
+        let of_kind = self.declared.iter().filter(|(known, _)| *known == kind);
+        of_kind.map(|(_, name)| name.as_str()).collect()
     }
 
     /// A finding in the layer of `place`; a place of no layer gives none.

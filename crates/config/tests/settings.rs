@@ -1,0 +1,261 @@
+//! The settings: all their faults at once, their layers, and where each value comes from.
+
+mod support;
+
+use support::{CONFIG, bundle, shown};
+use tidegate_config::{
+    Bundle, ConfigFiles, Layer, NamedFile, Override, Selection, check, environment_overrides,
+    load_config, resolve,
+};
+use tidegate_core::plan::{GateRun, PromptChannel, ReviewPolicy, Strategy};
+
+/// A snapshot without the text that it was made from.
+macro_rules! shot {
+    ($text:expr) => {
+        insta::with_settings!({omit_expression => true}, { insta::assert_snapshot!($text) })
+    };
+}
+
+fn found_in(config: &str) -> String {
+    let plan = "[[wave]]\n[[wave.feature]]\nid = \"a\"\nprompt = \"x\"\n";
+    let found = check(&bundle("plan.toml", plan.as_bytes(), config), &Selection::default());
+    let found: Vec<_> = found.into_iter().filter(|one| one.file == "tidegate.toml").collect();
+    shown(&found, plan, config)
+}
+
+#[test]
+fn config_with_every_fault_gives_all_of_them() {
+    shot!(found_in(
+        r#"
+target = "a b"
+commit = "always"
+on_failur = "stop"
+budget = { usd = 5 }
+
+[agent.none]
+[agent.scribe]
+argv = []
+promt = "stdin"
+[agent."a/b"]
+argv = ["x"]
+[agent.wrong]
+argv = ["x", "{prompt_fil}", "{prompt}"]
+prompt = "file"
+timeout = "5 minutes"
+grace = 0
+env = { "A B" = "x", TIDEGATE_HOME = "x", N = 1 }
+kind = "acp"
+stream = "jsonl"
+[[agent.wrong.event]]
+emit = "completed"
+
+[role.builder]
+agent = "scrib"
+[role.qa]
+
+[gate.both]
+argv = ["x"]
+run = "x"
+[gate.neither]
+[gate.empty]
+run = " "
+cache = ["/tmp", "../x", ".", ".git/x"]
+timeout = -1
+
+[review]
+policy = "agent"
+[landing]
+strategy = "rebase"
+merge_gates = ["tests", "both"]
+
+[limits]
+active_features = 0
+max_iterations = "many"
+max_tries = 3
+agent_timeout = true
+
+[env]
+pass = ["HOME", "AWS_*", "A-B", "*"]
+
+[launcher.waves]
+argv = "node wave.js"
+selection = "flags"
+resume_argv = [""]
+"#
+    ));
+}
+
+#[test]
+fn config_that_is_no_toml_gives_its_lines_and_nothing_more() {
+    shot!(found_in("target = main\n[gate.test\nargv = [\"x\"]\n"));
+    shot!(found_in("target = \"main\"\ntarget = \"x\"\n"));
+}
+
+#[test]
+fn agent_without_prompt_key_takes_the_way_its_template_shows() {
+    for (argv, prompt) in [
+        ("[\"x\"]", PromptChannel::Stdin),
+        ("[\"x\", \"{prompt}\"]", PromptChannel::Argv),
+        ("[\"x\", \"--file={prompt_file}\"]", PromptChannel::File),
+    ] {
+        let file = NamedFile {
+            path: "tidegate.toml".into(),
+            bytes: format!("[agent.a]\nargv = {argv}\n").into_bytes(),
+        };
+        let layered =
+            load_config(&ConfigFiles { repository: Some(file), ..ConfigFiles::default() });
+        assert_eq!(layered.findings, []);
+        let agents: Vec<_> = layered.config.agents.values().map(|one| one.value.prompt).collect();
+        assert_eq!(agents, [prompt], "{argv}");
+    }
+}
+
+fn layers() -> ConfigFiles {
+    let user = r#"
+target = "trunk"
+[limits]
+max_attempts = 7
+agent_timeout = 90
+[agent.scribe]
+argv = ["mine"]
+env = { A = "1" }
+"#;
+    ConfigFiles {
+        user: Some(NamedFile { path: "/home/u/config.toml".into(), bytes: user.into() }),
+        repository: Some(NamedFile { path: "tidegate.toml".into(), bytes: CONFIG.into() }),
+        overrides: vec![
+            Override {
+                layer: Layer::Flag,
+                name: "--max-attempts".into(),
+                key: "limits.max_attempts".into(),
+                value: "9".into(),
+            },
+            Override {
+                layer: Layer::Environment,
+                name: "TIDEGATE_MAX_ATTEMPTS".into(),
+                key: "limits.max_attempts".into(),
+                value: "8".into(),
+            },
+            Override {
+                layer: Layer::Environment,
+                name: "TIDEGATE_MERGE_GATES".into(),
+                key: "landing.merge_gates".into(),
+                value: "test, lint".into(),
+            },
+        ],
+    }
+}
+
+#[test]
+fn layers_go_over_each_other_and_each_value_knows_its_origin() {
+    let layered = load_config(&layers());
+    assert_eq!(layered.findings, []);
+    let lines: Vec<String> = layered
+        .show()
+        .iter()
+        .map(|one| {
+            let file = one.origin.file.as_deref().unwrap_or("-");
+            let line = one.origin.line.map_or_else(String::new, |line| format!(":{line}"));
+            format!("{} = {}  # {} {file}{line}", one.key, one.value, one.origin.layer.as_str())
+        })
+        .collect();
+    shot!(lines.join("\n"));
+    assert_eq!(layered.config.max_attempts.value, 9);
+    assert_eq!(layered.config.agent_timeout_ms.value, 90_000);
+    assert_eq!(layered.config.target.value, "refs/heads/main");
+    let scribe = layered.config.agents.iter().find(|(name, _)| name.as_str() == "scribe");
+    let scribe = scribe.map(|(_, entry)| &entry.value);
+    assert!(scribe.is_some_and(|one| one.argv == ["./write.sh"] && one.env.is_empty()));
+}
+
+#[test]
+fn override_with_a_fault_is_told_by_its_name() {
+    let variables = [
+        ("TIDEGATE_MAX_ATTEMPTS", "many"),
+        ("TIDEGATE_TARGET", "a..b"),
+        ("TIDEGATE_COMMIT", ""),
+        ("TIDEGATE_HOME", "/x"),
+        ("TIDEGATE_MERGE_GATES", "lnit"),
+        ("PATH", "/bin"),
+    ];
+    let files = ConfigFiles { overrides: environment_overrides(variables), ..layers() };
+    assert_eq!(files.overrides.len(), 3);
+    let found = load_config(&files).findings;
+    let shown: String = found
+        .iter()
+        .map(|one| {
+            let text = variables.iter().find(|(name, _)| *name == one.file).map_or("", |v| v.1);
+            one.render(text)
+        })
+        .collect();
+    shot!(shown);
+}
+
+#[test]
+fn config_reaches_the_core_values() {
+    let config = r#"
+target = "refs/heads/trunk"
+commit = "agent"
+on_failure = "continue"
+[agent.a]
+argv = ["a", "{prompt_file}"]
+env = { K = "v" }
+timeout = "90s"
+grace = "1s"
+[agent.b]
+argv = ["b"]
+[agent.unused]
+argv = ["c"]
+[role.builder]
+agent = "a"
+[gate.test]
+run = "make test"
+cache = ["target/./x"]
+timeout = "5m"
+[gate.merge]
+argv = ["make"]
+[gate.unused]
+argv = ["x"]
+[review]
+policy = "person"
+[landing]
+strategy = "squash"
+merge_gates = ["merge"]
+[limits]
+active_features = 2
+gate_timeout = "1h"
+[env]
+pass = ["CI_*"]
+[launcher.waves]
+argv = ["node", "wave.js"]
+selection = "append"
+"#;
+    let plan = "[[wave]]\n[[wave.feature]]\nid = \"x\"\nprompt = \"p\"\nagent = \"b\"\n\
+                gates = [\"test\", \"test\"]\nmax_iterations = 2\n";
+    let got = support::resolved("plan.toml", plan, config);
+    let spec = &got.spec;
+    assert_eq!(spec.target, "refs/heads/trunk");
+    assert_eq!((spec.landing.strategy, spec.review), (Strategy::Squash, ReviewPolicy::Person));
+    assert_eq!(spec.agents.keys().map(|name| name.as_str()).collect::<Vec<_>>(), ["a", "b"]);
+    assert_eq!(spec.gates.keys().map(|name| name.as_str()).collect::<Vec<_>>(), ["merge", "test"]);
+    let agent = spec.agents.values().next().map(|one| (one.prompt, one.timeout_ms, one.grace_ms));
+    assert_eq!(agent, Some((PromptChannel::File, 90_000, 1_000)));
+    let gates: Vec<_> = spec.gates.values().map(|one| (&one.run, one.timeout_ms)).collect();
+    let (merge, test) = (GateRun::Argv(vec!["make".into()]), GateRun::Script("make test".into()));
+    assert_eq!(gates, [(&merge, 3_600_000), (&test, 300_000)]);
+    let feature = spec.features.values().next();
+    assert!(feature.is_some_and(|one| one.gates.len() == 1 && one.iterations_max == 2));
+    assert_eq!((got.env_pass.as_slice(), got.launchers.len()), (&["CI_*".to_owned()][..], 1));
+    assert_eq!(spec.env_pass, got.env_pass);
+    assert_eq!(got.warnings, []);
+}
+
+#[test]
+fn bundle_without_config_names_what_is_missing() {
+    let plan = "[[wave]]\n[[wave.feature]]\nid = \"a\"\nprompt = \"x\"\ngates = [\"test\"]\n";
+    let plan = NamedFile { path: "plan.toml".into(), bytes: plan.into() };
+    let bundle = Bundle { plan, config: ConfigFiles::default(), specs: Vec::new() };
+    let found = resolve(&bundle, &Selection::default()).err().unwrap_or_default();
+    let found: Vec<_> = found.iter().map(|one| one.code.as_str()).collect();
+    assert_eq!(found, ["no_builder", "unknown_gate"]);
+}
