@@ -87,6 +87,7 @@ impl ForwardRecord {
         }
         fail::fail_point!("git.forward_record.before_remove");
         remove_if_there(&admin.join(NAME))?;
+        fail::fail_point!("git.forward_record.after_remove");
         Ok(())
     }
 }

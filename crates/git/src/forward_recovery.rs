@@ -29,6 +29,19 @@ pub(crate) enum Locks {
     Reclaim,
 }
 
+/// How to undo.
+enum Rollback {
+    /// Index and files are new.
+    Index,
+    /// Only files are new.
+    Files {
+        /// To remove.
+        added: Vec<PathBuf>,
+        /// To take from the index again, each ended by NUL.
+        restore: Vec<u8>,
+    },
+}
+
 impl Repo {
     /// Looks for a fast-forward that was begun and not ended, and undoes it if it has not reached the ref.
     pub(crate) fn recover_forward(&self, admin: &AdminDir, locks: Locks) -> Result<()> {
@@ -45,17 +58,37 @@ impl Repo {
             // It was finished, or the user went on from there.
             return record.close(admin);
         }
+        // Without a plan the record stays: the user may take the edits back, and then it can be undone.
+        let Some(plan) = self.rollback_plan(&record)? else { return Ok(()) };
         fail::fail_point!("git.forward.before_recover");
-        let recovered = if self.index_is(&record.worktree, &record.old)? {
-            self.roll_back_files(&record)?
-        } else if self.index_is(&record.worktree, &record.new)? {
-            self.roll_back_index(&record)?
-        } else {
-            false
+        let recovered = match plan {
+            Rollback::Index => self.roll_back_index(&record)?,
+            Rollback::Files { added, restore } => {
+                self.roll_back_files(&record.worktree, &added, restore)?;
+                true
+            }
         };
         fail::fail_point!("git.forward.after_recover");
-        // Otherwise the record stays: the user may take the edits back, and then it can be undone.
         if recovered { record.close(admin) } else { Ok(()) }
+    }
+
+    /// Whether a fast-forward of this branch was killed in the middle here, and would be undone. Writes nothing.
+    pub(crate) fn is_recoverable(&self, admin: &AdminDir, refname: &str) -> Result<bool> {
+        let record = ForwardRecord::read(admin)?.filter(|record| record.refname == refname);
+        match record {
+            Some(record) => Ok(self.rollback_plan(&record)?.is_some()),
+            None => Ok(false),
+        }
+    }
+
+    fn rollback_plan(&self, record: &ForwardRecord) -> Result<Option<Rollback>> {
+        if self.index_is(&record.worktree, &record.old)? {
+            self.plan_files(record)
+        } else if self.index_is(&record.worktree, &record.new)? {
+            Ok(Some(Rollback::Index))
+        } else {
+            Ok(None)
+        }
     }
 
     /// The branch that is checked out in a worktree, by its full name.
@@ -66,7 +99,8 @@ impl Repo {
         Ok(done.success().then(|| text.trim_end().to_owned()))
     }
 
-    fn index_is(&self, worktree: &Path, commit: &Oid) -> Result<bool> {
+    /// Whether the index of a worktree holds exactly the tree of a commit.
+    pub(crate) fn index_is(&self, worktree: &Path, commit: &Oid) -> Result<bool> {
         self.read_in(worktree, "comparing an index")
             .args(["diff-index", "--cached", "--quiet", "--ignore-submodules=none"])
             .args([commit.as_str(), "--"])
@@ -83,14 +117,13 @@ impl Repo {
     }
 
     /// Index and ref are old, some of the files may be new.
-    fn roll_back_files(&self, record: &ForwardRecord) -> Result<bool> {
-        let entries = self.tree_diff(&record.old, &record.new)?;
+    fn plan_files(&self, record: &ForwardRecord) -> Result<Option<Rollback>> {
         let worktree = &record.worktree;
         let edited = self.edited_paths(worktree)?;
         let mut added = Vec::new();
-        // Only what was seen to be ours: an edit that the index hides from git must not be written over.
+        // Only what is seen to be ours: an edit that the index hides from git must not be written over.
         let mut restore = Vec::new();
-        for entry in &entries {
+        for entry in self.tree_diff(&record.old, &record.new)? {
             let on_disk = worktree.join(&entry.path);
             let touched = if entry.old.is_some() {
                 edited.contains(&entry.path)
@@ -100,8 +133,8 @@ impl Repo {
             if !touched {
                 continue;
             }
-            if !self.is_beginning_of_new(worktree, entry)? {
-                return Ok(false);
+            if !self.is_beginning_of_new(worktree, &entry)? {
+                return Ok(None);
             }
             if entry.old.is_none() {
                 added.push(on_disk);
@@ -110,11 +143,15 @@ impl Repo {
                 restore.push(0);
             }
         }
+        Ok(Some(Rollback::Files { added, restore }))
+    }
+
+    fn roll_back_files(&self, worktree: &Path, added: &[PathBuf], restore: Vec<u8>) -> Result<()> {
         if added.is_empty() && restore.is_empty() {
-            return Ok(true);
+            return Ok(());
         }
         for path in added {
-            remove_with_empty_folders(worktree, &path)?;
+            remove_with_empty_folders(worktree, path)?;
         }
         self.write_in(worktree, "restoring files")
             .args(["checkout-index", "--force", "--quiet", "-z", "--stdin"])
@@ -124,7 +161,7 @@ impl Repo {
         self.write_in(worktree, "refreshing an index")
             .args(["update-index", "-q", "--refresh"])
             .done()?;
-        Ok(true)
+        Ok(())
     }
 
     /// Tracked paths whose files differ from the index.

@@ -118,6 +118,8 @@ impl Repo {
         match self.place_of(&request.target)? {
             Place::Nowhere => Ok(None),
             Place::Blocked(dirty) => Ok(Some(dirty)),
+            // What looks like edits is our own doing, and is undone first.
+            Place::In(_, admin) if self.is_recoverable(&admin, &request.target)? => Ok(None),
             Place::In(worktree, admin) => self.obstacle_in(request, &worktree, &admin),
         }
     }
@@ -217,13 +219,16 @@ impl Repo {
         }
         let UpdateRequest { target, old, new } = request;
         let forward = FastForward { repo: self, worktree, admin, refname: target, old, new };
-        let stderr = match forward.run() {
+        let forwarded = match forward.run() {
+            Err(GitError::LockBusy { .. }) if self.reclaim_target_lock(target, new)? => {
+                forward.run()
+            }
+            other => other,
+        };
+        let stderr = match forwarded {
             Ok(Forwarded::Done) => String::new(),
             Ok(Forwarded::Refused { stderr }) => stderr,
             Err(GitError::LockBusy { path }) => {
-                if self.reclaim_target_lock(target, new)? {
-                    return Err(GitError::LockBusy { path });
-                }
                 return Ok(dirty(DirtyReason::Locked { lock: path }, Vec::new()));
             }
             Err(error) => return Err(error),
@@ -253,12 +258,31 @@ impl Repo {
             other => other,
         };
         fail::fail_point!("git.target.after_swap");
+        if outcome.is_ok() {
+            self.follow_swap(request)?;
+        }
         match (outcome, self.probe_target(request)?) {
             (Ok(_), Some(UpdateOutcome::AlreadyThere)) => Ok(UpdateOutcome::Updated),
             (_, Some(other)) => Ok(other),
             (Err(error), None) => Err(error),
             (Ok(_), None) => Err(GitError::Unparsable { doing: "moving the target" }),
         }
+    }
+}
+
+impl Repo {
+    /// Lets a worktree follow whose user switched to the target in the moment between the look and the swap: its files
+    /// are those of `old`, and the branch says `new`. Git refuses by itself where the user has edited since.
+    fn follow_swap(&self, request: &UpdateRequest) -> Result<()> {
+        let UpdateRequest { target, old, new } = request;
+        let Place::In(worktree, _) = self.place_of(target)? else { return Ok(()) };
+        if self.index_is(&worktree, old)? && !self.index_is(&worktree, new)? {
+            // The landing itself is done; a refusal here leaves what any moved branch leaves.
+            self.write_in(&worktree, "following the target")
+                .args(["read-tree", "-m", "-u", old.as_str(), new.as_str()])
+                .done()?;
+        }
+        Ok(())
     }
 }
 

@@ -187,7 +187,10 @@ impl Repo {
             fail::fail_point!("git.worktree.after_checkout");
         }
         let ready = admin.join(READY);
-        fs::write(&ready, b"").map_err(GitError::io("write", &ready))
+        fail::fail_point!("git.worktree.before_mark");
+        fs::write(&ready, b"").map_err(GitError::io("write", &ready))?;
+        fail::fail_point!("git.worktree.after_mark");
+        Ok(())
     }
 
     /// Takes back a directory that has files but no registration (any more): none of its files is changed.

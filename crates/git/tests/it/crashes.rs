@@ -9,7 +9,7 @@ use tidegate_git::{
     IdentitySource, Oid, Repo, Result, SyncOutcome, SyncRequest, UpdateOutcome, UpdateRequest,
 };
 
-use crate::dying_exec::{DyingExec, KilledForward, Moment};
+use crate::dying_exec::{BeforeSwap, DyingExec, KilledForward, Moment};
 use crate::sandbox::{Sandbox, WHEN, difference, write};
 
 /// Lets the operation die before and after each of its calls, repeats it, and checks the end.
@@ -206,7 +206,9 @@ fn edit_of_the_user_after_the_kill_is_kept_and_the_landing_waits() {
     assert!(matches!(outcome, UpdateOutcome::Dirty(_)), "{outcome:?}");
     let changed = difference(&before, &sandbox.picture());
     assert_eq!(changed, [PathBuf::from(".git/index.lock")]);
+    assert!(sandbox.repo().target_obstacle(&request).unwrap().is_some());
     sandbox.git(&["checkout", "-q", "m.trap"]);
+    assert_eq!(sandbox.repo().target_obstacle(&request).unwrap(), None);
     assert_eq!(sandbox.repo().update_target(&request).unwrap(), UpdateOutcome::Updated);
 }
 
@@ -228,6 +230,21 @@ fn git_killed_between_index_and_ref_is_undone_and_repeated() {
     assert_eq!(sandbox.repo().update_target(&request).unwrap(), UpdateOutcome::Updated);
     assert_eq!(sandbox.git(&["status", "--porcelain"]), "?? untracked");
     assert!(!sandbox.user.join(".git/ORIG_HEAD").exists());
+}
+
+#[test]
+fn user_who_switches_to_the_target_in_the_last_moment_gets_its_files() {
+    let sandbox = Sandbox::new();
+    let tip = sandbox.branch("feat", "main", &[("b.txt", Some("b")), ("a.txt", None)]);
+    let request = sandbox.merged(&tip);
+    sandbox.git(&["checkout", "-q", "-b", "mine"]);
+    let place = Arc::new(sandbox);
+    let inner = Arc::clone(&place);
+    let exec = BeforeSwap(move || drop(inner.git(&["checkout", "-q", "main"])));
+    let outcome = place.repo_through(Arc::new(exec)).update_target(&request).unwrap();
+    assert_eq!(outcome, UpdateOutcome::Updated);
+    assert_eq!(place.git(&["status", "--porcelain"]), "");
+    assert!(place.user.join("b.txt").exists());
 }
 
 #[test]

@@ -1,11 +1,15 @@
 //! Finding repositories and reading their refs.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
-use tidegate_git::{GitError, Identity, IdentitySource, Oid, Repo, StdExec, Version};
+use tidegate_git::{
+    Done, Ending, Environment, GitError, Identity, IdentitySource, Oid, Repo, StdExec, Version,
+};
 
+use crate::dying_exec::Canned;
 use crate::sandbox::Sandbox;
 
 fn discover(sandbox: &Sandbox, cwd: &Path) -> Result<Repo, GitError> {
@@ -16,6 +20,26 @@ fn discover(sandbox: &Sandbox, cwd: &Path) -> Result<Repo, GitError> {
 fn version_of_this_machine_is_new_enough() {
     let sandbox = Sandbox::empty();
     assert!(sandbox.handle(Arc::new(StdExec)).version().unwrap() >= Version::MINIMUM);
+}
+
+fn says(text: &str) -> Done {
+    Done { ending: Ending::Exited(0), stdout: text.as_bytes().to_vec(), stderr: Vec::new() }
+}
+
+#[test]
+fn program_that_is_old_absent_slow_or_strange_is_told_apart() {
+    let sandbox = Sandbox::empty();
+    let version = |answer| sandbox.handle(Arc::new(Canned(answer))).version().unwrap_err();
+    let error = version(|| Ok(says("git version 2.37.9\n")));
+    assert!(matches!(error, GitError::TooOld { found: Version(2, 37, 9), .. }), "{error}");
+    let error = version(|| Ok(says("hello\n")));
+    assert!(matches!(error, GitError::Unparsable { .. }), "{error}");
+    let error = version(|| Err(ErrorKind::TimedOut.into()));
+    assert!(matches!(error, GitError::Timeout { .. }) && error.is_retryable(), "{error}");
+    let nowhere = Environment::of([("PATH".into(), "/nowhere".into())]);
+    let git = sandbox.handle(Arc::new(StdExec)).with_environment(nowhere);
+    let error = git.version().unwrap_err();
+    assert!(matches!(error, GitError::NoProgram), "{error}");
 }
 
 #[test]

@@ -56,3 +56,24 @@ impl<F: Fn() + Send + Sync> Exec for KilledForward<F> {
         StdExec.exec(call)
     }
 }
+
+/// Does something just before the target's ref is moved.
+pub(crate) struct BeforeSwap<F>(pub(crate) F);
+
+impl<F: Fn() + Send + Sync> Exec for BeforeSwap<F> {
+    fn exec(&self, call: &Call) -> io::Result<Done> {
+        if call.argv.iter().any(|argument| argument == "update-ref") {
+            self.0();
+        }
+        StdExec.exec(call)
+    }
+}
+
+/// Answers every call in the same way.
+pub(crate) struct Canned(pub(crate) fn() -> io::Result<Done>);
+
+impl Exec for Canned {
+    fn exec(&self, _call: &Call) -> io::Result<Done> {
+        (self.0)()
+    }
+}

@@ -30,7 +30,7 @@ impl Sandbox {
     /// A repository with one commit: `a.txt` of twenty lines, and `src/lib.txt`.
     pub(crate) fn new() -> Self {
         let sandbox = Self::empty();
-        let lines: String = (1..=20).map(|n| format!("{n}\n")).collect();
+        let lines = (1..=20).map(|n| n.to_string() + "\n").collect::<String>();
         sandbox.write("a.txt", lines);
         sandbox.write("src/lib.txt", "library\n");
         sandbox.commit_all("base");
@@ -109,13 +109,12 @@ impl Sandbox {
         let text = path.to_str().unwrap();
         self.git(&["worktree", "add", "-q", "-b", name, text, from]);
         for (file, content) in files {
-            match content {
-                Some(content) => write(&path.join(file), content),
-                None => {
-                    fs::remove_file(path.join(file)).unwrap();
-                    // Fails, rightly, if something is left in the folder.
-                    let _ = fs::remove_dir(path.join(file).parent().unwrap());
-                }
+            if let Some(content) = content {
+                write(&path.join(file), content);
+            } else {
+                fs::remove_file(path.join(file)).unwrap();
+                // Fails, rightly, if something is left in the folder.
+                let _ = fs::remove_dir(path.join(file).parent().unwrap());
             }
         }
         self.git_in(&path, &["add", "-A"]);

@@ -48,6 +48,17 @@ fn worktree_is_made_once_without_touching_the_user() {
 }
 
 #[test]
+fn worktree_below_a_symbolic_link_is_found_again() {
+    let sandbox = Sandbox::new();
+    fs::create_dir(sandbox.root().join("real")).unwrap();
+    std::os::unix::fs::symlink("real", sandbox.root().join("state")).unwrap();
+    let request = sandbox.worktree_request("feat", &sandbox.oid("main"));
+    let prepared = prepare(&sandbox, &request);
+    assert!(prepared.path.starts_with(sandbox.root().join("real")));
+    assert_complete(&sandbox, &request, &prepared);
+}
+
+#[test]
 fn branch_that_exists_at_base_or_beyond_is_used() {
     let sandbox = Sandbox::new();
     let base = sandbox.oid("main");
