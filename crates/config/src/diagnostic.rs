@@ -214,6 +214,11 @@ impl<'s> Sink<'s> {
         self.source
     }
 
+    /// Whether further findings are only counted, so that their texts need not be made.
+    pub(crate) fn is_full(&self) -> bool {
+        self.found.len() >= Self::MAX
+    }
+
     pub(crate) fn error(&mut self, code: Code, span: &Span, message: impl Into<String>) {
         self.push(Severity::Error, code, span, message, "");
     }
@@ -246,7 +251,7 @@ impl<'s> Sink<'s> {
         message: impl Into<String>,
         hint: &str,
     ) {
-        if self.found.len() >= Self::MAX {
+        if self.is_full() {
             self.left_out += 1;
             return;
         }

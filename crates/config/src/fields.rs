@@ -236,6 +236,10 @@ impl<'n> Fields<'n> {
         for entry in &self.table.entries {
             let key = entry.key.value.as_str();
             if !self.known.contains(&key) {
+                if sink.is_full() {
+                    sink.error(Code::UnknownKey, &entry.key.span, "");
+                    continue;
+                }
                 let message = format!("{} has no key {}", self.what, quoted(key));
                 let hint = hint_for(key, self.known.iter().copied());
                 sink.error_hint(Code::UnknownKey, &entry.key.span, message, &hint);

@@ -33,8 +33,13 @@ impl Diagnostic {
     /// The line and the marks below it; `None` when the text does not have the line.
     fn excerpt(&self, source: &str) -> Option<(String, String)> {
         let source = source.strip_prefix('\u{feff}').unwrap_or(source);
-        let start = self.span.start.min(source.len());
+        let start = self.span.start;
         let before = source.get(..start)?;
+        // Another text than the one that was read is not shown as if it were that.
+        let line_number = u32::try_from(before.matches('\n').count() + 1).ok()?;
+        if line_number != self.line {
+            return None;
+        }
         let from = before.rfind('\n').map_or(0, |at| at + 1);
         let rest = &source[from..];
         let line = rest.split('\n').next().unwrap_or("").trim_end_matches('\r');

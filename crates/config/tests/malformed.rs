@@ -1,5 +1,7 @@
 //! Files that are broken or hostile: each is refused in good time, with a line, without a panic.
 
+#![expect(clippy::format_push_string, clippy::format_collect, reason = "short texts, read easily")]
+
 mod support;
 
 use std::time::{Duration, Instant};
@@ -7,14 +9,13 @@ use std::time::{Duration, Instant};
 use support::{codes, findings};
 use tidegate_config::{Code, Severity};
 
-/// A plan's text must be judged within this time, also in a build without optimisation.
-const LIMIT: Duration = Duration::from_secs(2);
+/// A file must be judged within this time; builds without optimisation on a busy machine get more.
+const LIMIT: Duration = Duration::from_secs(if cfg!(debug_assertions) { 5 } else { 1 });
 
 fn refused(name: &str, bytes: &[u8]) -> Vec<(Code, u32)> {
     let begun = Instant::now();
     let found = findings(name, bytes);
     let took = begun.elapsed();
-    eprintln!("{name} {} {took:?}", bytes.len());
     assert!(took < LIMIT, "{name} took {took:?}");
     let text = String::from_utf8_lossy(bytes);
     for one in &found {
@@ -95,9 +96,9 @@ fn plan_of_two_thousand_features_is_checked_in_good_time() {
     let mut plan = String::from("gates = [\"test\"]\n[[wave]]\n");
     for n in 0..2_000 {
         let needs = if n == 0 { "f1999".to_owned() } else { format!("f{}", n - 1) };
-        plan.push_str(&format!(
+        plan += &format!(
             "[[wave.feature]]\nid = \"f{n}\"\nprompt = \"x\"\nneeds = [\"{needs}\"]\npaths = [\"src/f{n}/**\", \"d/*{n}.md\"]\n"
-        ));
+        );
     }
     assert_eq!(refused("a.toml", plan.as_bytes()), [(Code::NeedCycle, 6)]);
 }

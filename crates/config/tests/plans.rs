@@ -1,6 +1,6 @@
 //! Every plan of the corpus, with all that is found in it, as a snapshot.
 
-#![expect(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, clippy::format_push_string, reason = "tests")]
 
 mod support;
 
@@ -43,7 +43,7 @@ fn foreign_format_is_refused_by_name_and_not_read() {
         assert!(found.iter().all(|one| one.hint.is_some()), "{name}: {found:?}");
         let expected = if name == "README.md" { Code::NoFeatures } else { Code::ForeignFormat };
         assert_eq!(found.iter().map(|one| one.code).collect::<Vec<_>>(), [expected], "{name}");
-        listed.push_str(&format!("{name}:{}: {}\n", found[0].line, found[0].message));
+        listed += &format!("{name}:{}: {}\n", found[0].line, found[0].message);
     }
     insta::assert_snapshot!(listed);
 }

@@ -1,5 +1,7 @@
 //! Properties: no bytes make it panic, and both forms of a plan mean the same.
 
+#![expect(clippy::format_push_string, clippy::format_collect, reason = "short texts, read easily")]
+
 mod support;
 
 use proptest::collection::vec;
@@ -120,17 +122,17 @@ fn as_toml(plan: &Plan) -> String {
     let (mut number, mut count) = (0, 0);
     for (step, name, features) in &plan.waves {
         number += 1 + step;
-        text.push_str(&format!("[[wave]]\nname = {}\nnumber = {number}\n", quote(name)));
+        text += &format!("[[wave]]\nname = {}\nnumber = {number}\n", quote(name));
         for feature in features {
-            text.push_str(&format!(
+            text += &format!(
                 "[[wave.feature]]\nid = \"f{count}\"\nprompt = {}\n",
                 quote(&feature.prompt)
-            ));
+            );
             if let Some(title) = &feature.title {
-                text.push_str(&format!("title = {}\n", quote(title)));
+                text += &format!("title = {}\n", quote(title));
             }
             for (key, value, _) in settings(count, feature) {
-                text.push_str(&format!("{key} = {value}\n"));
+                text += &format!("{key} = {value}\n");
             }
             count += 1;
         }
@@ -147,21 +149,21 @@ fn as_markdown(plan: &Plan, ending: &str, fenced: bool) -> String {
     let (mut number, mut count) = (0, 0);
     for (step, name, features) in &plan.waves {
         number += 1 + step;
-        text.push_str(&format!("## Wave {number}: {name}\n\n"));
+        text += &format!("## Wave {number}: {name}\n\n");
         for feature in features {
             let title = feature.title.iter().map(|title| format!(": {title}")).collect::<String>();
-            text.push_str(&format!("### f{count}{title}\n\n"));
+            text += &format!("### f{count}{title}\n\n");
             let settings = settings(count, feature);
             if fenced {
                 let lines: String =
                     settings.iter().map(|(key, toml, _)| format!("{key} = {toml}\n")).collect();
-                text.push_str(&format!("```toml tidegate\n{lines}```\n\n"));
+                text += &format!("```toml tidegate\n{lines}```\n\n");
             } else {
                 let lines: String =
                     settings.iter().map(|(key, _, plain)| format!("- {key}: {plain}\n")).collect();
-                text.push_str(&format!("{lines}\n"));
+                text += &format!("{lines}\n");
             }
-            text.push_str(&format!("{}\n\n", feature.prompt));
+            text += &format!("{}\n\n", feature.prompt);
             count += 1;
         }
     }

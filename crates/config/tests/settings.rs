@@ -7,6 +7,7 @@ use tidegate_config::{
     Bundle, ConfigFiles, Layer, NamedFile, Override, Selection, check, environment_overrides,
     load_config, resolve,
 };
+use tidegate_core::ids::{AgentName, GateName};
 use tidegate_core::plan::{GateRun, PromptChannel, ReviewPolicy, Strategy};
 
 /// A snapshot without the text that it was made from.
@@ -236,8 +237,8 @@ selection = "append"
     let spec = &got.spec;
     assert_eq!(spec.target, "refs/heads/trunk");
     assert_eq!((spec.landing.strategy, spec.review), (Strategy::Squash, ReviewPolicy::Person));
-    assert_eq!(spec.agents.keys().map(|name| name.as_str()).collect::<Vec<_>>(), ["a", "b"]);
-    assert_eq!(spec.gates.keys().map(|name| name.as_str()).collect::<Vec<_>>(), ["merge", "test"]);
+    assert_eq!(spec.agents.keys().map(AgentName::as_str).collect::<Vec<_>>(), ["a", "b"]);
+    assert_eq!(spec.gates.keys().map(GateName::as_str).collect::<Vec<_>>(), ["merge", "test"]);
     let agent = spec.agents.values().next().map(|one| (one.prompt, one.timeout_ms, one.grace_ms));
     assert_eq!(agent, Some((PromptChannel::File, 90_000, 1_000)));
     let gates: Vec<_> = spec.gates.values().map(|one| (&one.run, one.timeout_ms)).collect();
