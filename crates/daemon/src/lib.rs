@@ -6,6 +6,9 @@
 //! the edges.
 #![deny(clippy::wildcard_enum_match_arm)]
 
+pub mod adapters;
+mod clock;
 pub mod engine;
 pub mod environment;
+pub mod host;
 pub mod spool;

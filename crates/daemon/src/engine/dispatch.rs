@@ -23,6 +23,8 @@ pub trait Dispatch {
     fn open(&mut self, target: &Target, key: &EffectKey, effect: Effect);
     /// An effect is no longer wanted; a report about it would come late.
     fn close(&mut self, run: &RunId, key: &EffectKey);
+    /// The files of the run's launcher changed.
+    fn nudge(&mut self, run: &RunId);
     /// The run has ended: nothing more will be asked for it.
     fn ended(&mut self, run: &Run);
 }

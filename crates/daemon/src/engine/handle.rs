@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::Duration;
 
 use tidegate_core::ids::RunId;
 use tidegate_core::run::Report;
@@ -128,11 +129,18 @@ impl Reports {
 }
 
 impl Inbox {
-    /// Waits for the next message and takes what else is there, `most` at the most. `None` when
-    /// nobody is left who could send.
-    pub fn take(&self, most: usize) -> Option<Vec<Message>> {
-        let first = self.messages.recv().ok()?;
-        let mut taken = vec![first];
+    /// Waits for the next message, for `wait` at the most where it is given, and takes what else
+    /// is there, `most` in all. `None` when nobody is left who could send.
+    pub fn take(&self, most: usize, wait: Option<Duration>) -> Option<Vec<Message>> {
+        let mut taken = Vec::new();
+        match wait {
+            None => taken.push(self.messages.recv().ok()?),
+            Some(wait) => match self.messages.recv_timeout(wait) {
+                Ok(message) => taken.push(message),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return None,
+            },
+        }
         while taken.len() < most
             && let Ok(next) = self.messages.try_recv()
         {

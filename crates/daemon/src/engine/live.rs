@@ -84,6 +84,7 @@ pub(super) struct Stage<'a> {
     live: &'a Live,
     runs: BTreeMap<RunId, Run>,
     home: Option<Home>,
+    all_touched: bool,
     pub(super) changes: Changes,
 }
 
@@ -97,7 +98,7 @@ pub(super) struct Staged {
 
 impl<'a> Stage<'a> {
     pub(super) fn new(live: &'a Live) -> Self {
-        Self { live, runs: BTreeMap::new(), home: None, changes: Changes::default() }
+        Self { live, runs: BTreeMap::new(), home: None, all_touched: false, changes: Changes::default() }
     }
 
     /// The run as this group has it so far. One that ended within the group is still here.
@@ -123,7 +124,14 @@ impl<'a> Stage<'a> {
 
     /// The queues whose runs changed in this group.
     pub(super) fn touched(&self) -> BTreeSet<QueueKey> {
-        self.runs.values().map(|run| run.queue.clone()).collect()
+        let staged = self.runs.values().map(|run| run.queue.clone());
+        let known = self.live.queues().filter(|_| self.all_touched).cloned();
+        staged.chain(known).collect()
+    }
+
+    /// Has every queue looked at, as at a start.
+    pub(super) fn touch_all(&mut self) {
+        self.all_touched = true;
     }
 
     /// The run whose turn has come in `queue`, if any.

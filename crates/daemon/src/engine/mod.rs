@@ -1,7 +1,23 @@
 //! The engine: one synchronous thread that owns the store and moves every run.
+//!
+//! A turn takes a group of messages, reads the clock, steps each run, commits once, then answers
+//! and hands effects on. Nothing here does I/O but the store's.
 
 mod command;
+mod dispatch;
 mod handle;
+mod live;
+mod pins;
+mod recover;
+mod repeat;
+mod requests;
+mod run_loop;
+mod turn;
 
 pub use command::{Command, Idempotency, Submit};
+pub use dispatch::{Dispatch, Target};
 pub use handle::{Answer, Handle, Inbox, Message, Reports, Request, inbox};
+pub use pins::pin;
+pub use recover::{Recovered, recover};
+pub use run_loop::{Ended, Real, Until, run};
+pub use turn::{Chance, Engine, EngineError};

@@ -7,16 +7,39 @@ use tidegate_core::run::{Event, Input, Rejected, Run, Status, Submitted, Work, s
 use tidegate_core::time::Now;
 use tidegate_protocol::{ErrorCode, Problem};
 
+use tidegate_store::{Savepoint, StoreError};
+
 use super::command::{Command, Submit};
 use super::live::Stage;
+use super::pins::pin;
 use super::repeat::what_is_left;
-use super::write::Write;
 
 /// One input of a group at work: the stage that it reads, and the transaction that it writes to.
-pub(super) struct Request<'s, 'l, 'w> {
+pub(super) struct Work<'s, 'l, 'w, 't> {
     pub(super) stage: &'s Stage<'l>,
-    pub(super) write: &'w mut dyn Write,
+    pub(super) write: &'w mut Savepoint<'t>,
     pub(super) now: Now,
+}
+
+/// Why an input changed nothing.
+#[derive(Debug)]
+pub(super) enum Failed {
+    /// It was refused, for its sender.
+    Refused(Problem),
+    /// The store refused.
+    Store(StoreError),
+}
+
+impl From<Problem> for Failed {
+    fn from(problem: Problem) -> Self {
+        Self::Refused(problem)
+    }
+}
+
+impl From<StoreError> for Failed {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
 }
 
 /// What an input leads to, to be staged once its savepoint stands.
@@ -32,9 +55,9 @@ pub(super) struct Outcome {
     pub(super) nudge: Option<RunId>,
 }
 
-impl Request<'_, '_, '_> {
+impl Work<'_, '_, '_, '_> {
     /// Carries out `command`.
-    pub(super) fn execute(&mut self, command: &Command) -> Result<Outcome, Problem> {
+    pub(super) fn execute(&mut self, command: &Command) -> Result<Outcome, Failed> {
         match command {
             Command::Submit(submit) => self.submit(submit),
             Command::Cancel { run, actor } => self.cancel(run, actor),
@@ -70,14 +93,15 @@ impl Request<'_, '_, '_> {
         }
     }
 
-    fn find(&self, id: &RunId) -> Result<Run, Problem> {
+    fn find(&self, id: &RunId) -> Result<Run, Failed> {
         if let Some(run) = self.stage.get(id) {
             return Ok(run.clone());
         }
-        self.write.replay(id)?.ok_or_else(|| not_found("run", id.as_str()))
+        let events = self.write.view().replay(id)?;
+        Run::replay(&events).ok_or_else(|| not_found("run", id.as_str()).into())
     }
 
-    fn input(&mut self, id: &RunId, input: &Input) -> Result<Outcome, Problem> {
+    fn input(&mut self, id: &RunId, input: &Input) -> Result<Outcome, Failed> {
         let before = self.find(id)?;
         let after = step(&before, input, self.now).map_err(|refused| refusal(&refused, id))?;
         self.write.save(Some(&before), &after.run, &after.events, self.now.wall)?;
@@ -85,7 +109,7 @@ impl Request<'_, '_, '_> {
         Ok(Outcome { data, moved: Some((Some(before), after.run)), ..Outcome::default() })
     }
 
-    fn cancel(&mut self, id: &RunId, actor: &str) -> Result<Outcome, Problem> {
+    fn cancel(&mut self, id: &RunId, actor: &str) -> Result<Outcome, Failed> {
         let run = self.find(id)?;
         if run.status.cancel().is_some() {
             let word = run.status.word();
@@ -97,20 +121,21 @@ impl Request<'_, '_, '_> {
         Ok(outcome)
     }
 
-    fn submit(&mut self, submit: &Submit) -> Result<Outcome, Problem> {
+    fn submit(&mut self, submit: &Submit) -> Result<Outcome, Failed> {
         let mut outcome = Outcome::default();
         let project = self.register(&submit.place, &mut outcome)?;
         if let Some(named) = &submit.project
             && *named != project
         {
             let message = format!("the working directory belongs to project `{project}`");
-            return Err(Problem::new(ErrorCode::InvalidInput, message)
-                .hint(format!("drop `--project {named}`, or change into its repository")));
+            let hint = format!("drop `--project {named}`, or change into its repository");
+            return Err(Problem::new(ErrorCode::InvalidInput, message).hint(hint).into());
         }
         for (id, bytes) in &submit.blobs {
             self.write.put_blob(id, bytes)?;
         }
-        let env = self.write.pin(&submit.env)?;
+        let env = pin(&submit.env);
+        self.write.put_blob(&env, &submit.env)?;
         let queue = tidegate_core::ids::QueueKey {
             project,
             lane: submit.lane.clone(),
@@ -129,8 +154,8 @@ impl Request<'_, '_, '_> {
         Ok(outcome)
     }
 
-    fn create(&mut self, first: First<'_>) -> Result<Run, Problem> {
-        let seq = self.write.next_seq()?;
+    fn create(&mut self, first: First<'_>) -> Result<Run, Failed> {
+        let seq = self.write.next_seq();
         let submitted = Submitted {
             id: RunId::from_parts(seq, self.now.entropy),
             seq,
@@ -148,14 +173,14 @@ impl Request<'_, '_, '_> {
     }
 
     /// A new run of what a terminal one did not land; a result that was reported never changes.
-    fn retry_run(&mut self, id: &RunId, actor: &str) -> Result<Outcome, Problem> {
+    fn retry_run(&mut self, id: &RunId, actor: &str) -> Result<Outcome, Failed> {
         let old = self.find(id)?;
         match old.status {
             Status::Failed { .. } | Status::Cancelled { .. } => {}
             Status::Completed { .. } | Status::Pending | Status::Running { .. } => {
                 let refused = Rejected::NotWhile(format!("the run is {}", old.status.word()));
                 let hint = "a failed feature of a running run is retried by `--feature`";
-                return Err(refusal(&refused, id).hint(hint));
+                return Err(refusal(&refused, id).hint(hint).into());
             }
         }
         let first = First {
@@ -172,7 +197,7 @@ impl Request<'_, '_, '_> {
     }
 
     /// The project of the repository at `place`; made when there is none.
-    fn register(&mut self, place: &Place, outcome: &mut Outcome) -> Result<ProjectId, Problem> {
+    fn register(&mut self, place: &Place, outcome: &mut Outcome) -> Result<ProjectId, Failed> {
         let home = self.stage.home();
         if let Some((id, known)) = home.find(&place.common_dir) {
             let id = id.clone();
@@ -189,20 +214,20 @@ impl Request<'_, '_, '_> {
         Ok(project)
     }
 
-    fn record(&mut self, event: HomeEvent, outcome: &mut Outcome) -> Result<(), Problem> {
+    fn record(&mut self, event: HomeEvent, outcome: &mut Outcome) -> Result<(), Failed> {
         self.write.append_home(&event, self.now.wall)?;
         outcome.home.push(event);
         Ok(())
     }
 
-    fn remove_project(&mut self, project: &ProjectId) -> Result<Outcome, Problem> {
+    fn remove_project(&mut self, project: &ProjectId) -> Result<Outcome, Failed> {
         if !self.stage.home().projects.contains_key(project) {
-            return Err(not_found("project", project.as_str()));
+            return Err(not_found("project", project.as_str()).into());
         }
         if let Some(run) = self.stage.open_run_of(project) {
             let message = format!("run {run} of project `{project}` has not ended");
-            return Err(Problem::new(ErrorCode::InvalidStatusTransition, message)
-                .hint(format!("wait for it, or `tidegate cancel {run}`")));
+            let hint = format!("wait for it, or `tidegate cancel {run}`");
+            return Err(Problem::new(ErrorCode::InvalidStatusTransition, message).hint(hint).into());
         }
         let mut outcome = Outcome::default();
         self.record(HomeEvent::ProjectRemoved { project: project.clone() }, &mut outcome)?;
@@ -210,15 +235,15 @@ impl Request<'_, '_, '_> {
         Ok(outcome)
     }
 
-    fn move_project(&mut self, project: &ProjectId, place: &Place) -> Result<Outcome, Problem> {
+    fn move_project(&mut self, project: &ProjectId, place: &Place) -> Result<Outcome, Failed> {
         if !self.stage.home().projects.contains_key(project) {
-            return Err(not_found("project", project.as_str()));
+            return Err(not_found("project", project.as_str()).into());
         }
         if let Some((other, _)) = self.stage.home().find(&place.common_dir)
             && other != project
         {
             let message = format!("that repository is project `{other}` already");
-            return Err(Problem::new(ErrorCode::InvalidInput, message));
+            return Err(Problem::new(ErrorCode::InvalidInput, message).into());
         }
         let mut outcome = Outcome::default();
         let event =

@@ -1,0 +1,322 @@
+//! The git work of features: worktrees, commits, merges, and moving the target.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tidegate_core::ids::{FeatureId, JobId, Oid, RunId};
+use tidegate_core::plan::{CommitRule, Strategy};
+use tidegate_core::run::{
+    CommitOutcome, MergeOutcome, Merged, Report, Tested, UpdateOutcome, WorktreeOutcome,
+};
+use tidegate_git as git;
+use tidegate_git::{GitError, Repo};
+
+use super::context::{Shared, text};
+use super::repos::Repos;
+use crate::clock;
+use crate::engine::Target;
+
+/// How often a passing trouble of git is met by another try before a person is asked.
+const TRIES_MAX: u32 = 6;
+
+/// One piece of git work.
+#[derive(Debug, Clone)]
+pub(super) struct Work {
+    pub(super) ctx: Shared,
+    pub(super) repos: Arc<Repos>,
+    pub(super) target: Target,
+    pub(super) feature: FeatureId,
+}
+
+impl Work {
+    /// Short name of the feature's branch.
+    fn branch(&self) -> String {
+        format!("tidegate/{}/{}", self.target.run.id, self.feature)
+    }
+
+    fn keep(&self, what: &str) -> String {
+        format!("refs/tidegate/{what}/{}/{}", self.target.run.id, self.feature)
+    }
+
+    fn refname(&self) -> Result<&str, GitError> {
+        let spec = self.target.run.plan().map(|(spec, _)| spec.target.as_str());
+        spec.ok_or_else(|| GitError::Missing { what: "the plan's target".to_owned() })
+    }
+
+    /// Makes the worktree, or brings it up to date.
+    pub(super) fn prepare(
+        &self,
+        base: Option<&Oid>,
+        sync: Option<&Oid>,
+    ) -> Result<WorktreeOutcome, GitError> {
+        let repo = self.repos.serve(&self.target)?;
+        let keep_base_as = self.keep("base");
+        // A daemon that died before it could report may have chosen the base already.
+        let base = match base {
+            Some(base) => base.clone(),
+            None => match repo.resolve(&keep_base_as)? {
+                Some(base) => base,
+                None => match repo.resolve(self.refname()?)? {
+                    Some(tip) => tip,
+                    None => return Ok(WorktreeOutcome::TargetMissing),
+                },
+            },
+        };
+        let run = &self.target.run;
+        let sync = sync.map(|target| self.sync_request(&repo, target)).transpose()?;
+        let request = git::WorktreeRequest {
+            path: self.ctx.worktrees(&run.queue.project).join(format!("{}-{}", self.feature, run.id)),
+            branch: self.branch(),
+            base: base.clone(),
+            keep_base_as,
+            sync,
+        };
+        let prepared = repo.prepare_worktree(&request)?;
+        Ok(match prepared.sync {
+            git::SyncOutcome::Conflict { paths, .. } => {
+                WorktreeOutcome::SyncConflict { paths: texts(&paths) }
+            }
+            git::SyncOutcome::NotAsked
+            | git::SyncOutcome::AlreadyIn
+            | git::SyncOutcome::Merged { .. }
+            | git::SyncOutcome::Dirty { .. }
+            | git::SyncOutcome::OffBranch
+            | git::SyncOutcome::Unrelated => {
+                WorktreeOutcome::Ready { path: text(&prepared.path), base }
+            }
+        })
+    }
+
+    fn sync_request(&self, repo: &Repo, target: &Oid) -> Result<git::SyncRequest, GitError> {
+        Ok(git::SyncRequest {
+            target: target.clone(),
+            message: format!("Merge {} into {}", short(self.refname()?), self.branch()),
+            when_unix_s: seconds(),
+            identity: repo.identity()?,
+        })
+    }
+
+    /// Commits what the builder left.
+    pub(super) fn commit(&self, base: &Oid) -> Result<CommitOutcome, GitError> {
+        let repo = self.repos.serve(&self.target)?;
+        let run = &self.target.run;
+        let missing = || GitError::Missing { what: format!("feature {}", self.feature) };
+        let (spec, plan) = run.plan().ok_or_else(missing)?;
+        let feature_spec = spec.features.get(&self.feature).ok_or_else(missing)?;
+        let feature = plan.features.get(&self.feature).ok_or_else(missing)?;
+        let worktree = feature.worktree.as_ref().ok_or_else(missing)?;
+        let request = git::CommitRequest {
+            worktree: PathBuf::from(worktree),
+            branch: self.branch(),
+            base: base.clone(),
+            message: feature_spec.title.clone(),
+            trailers: vec![
+                ("Tidegate-Run".to_owned(), run.id.to_string()),
+                ("Tidegate-Feature".to_owned(), self.feature.to_string()),
+            ],
+            when_unix_s: seconds(),
+            mode: match spec.commit {
+                CommitRule::Auto => git::CommitMode::Auto,
+                CommitRule::Agent => git::CommitMode::Agent,
+            },
+        };
+        let tested = |oid: Oid| -> Result<Tested, GitError> {
+            Ok(Tested { tree: repo.tree_of(&oid)?, commit: oid })
+        };
+        Ok(match repo.commit_leftovers(&request)? {
+            git::CommitOutcome::Committed { oid } | git::CommitOutcome::AlreadyCommitted { oid } => {
+                CommitOutcome::Commit(tested(oid)?)
+            }
+            git::CommitOutcome::NoChange
+            | git::CommitOutcome::LeftOver { committed: None, .. } => {
+                CommitOutcome::NoChange(tested(base.clone())?)
+            }
+            git::CommitOutcome::LeftOver { committed: Some(oid), .. } => {
+                CommitOutcome::Commit(tested(oid)?)
+            }
+            git::CommitOutcome::HookRefused { output } => CommitOutcome::HookRefused { output },
+            git::CommitOutcome::LeftBranch { found } => CommitOutcome::LeftBranch {
+                found: found.unwrap_or_else(|| "a detached head".to_owned()),
+            },
+            git::CommitOutcome::LeftBase { head } => CommitOutcome::LeftBranch {
+                found: head.map_or_else(|| "an empty branch".to_owned(), |head| head.to_string()),
+            },
+            git::CommitOutcome::Uncommittable { paths, output } => {
+                let paths: Vec<String> = paths.iter().map(ToString::to_string).collect();
+                CommitOutcome::HookRefused {
+                    output: format!("cannot be committed: {}\n{output}", paths.join(", ")),
+                }
+            }
+        })
+    }
+
+    /// Makes the merged commit.
+    pub(super) fn merge(&self, commit: &Oid) -> Result<MergeOutcome, GitError> {
+        let repo = self.repos.serve(&self.target)?;
+        let refname = self.refname()?;
+        let Some(onto) = repo.resolve(refname)? else { return Ok(MergeOutcome::TargetMissing) };
+        let strategy = self.target.run.plan().map(|(spec, _)| spec.landing.strategy);
+        let (strategy, subject) = match strategy.unwrap_or(Strategy::Merge) {
+            Strategy::Merge => (git::Strategy::Merge, format!("Merge feature {}", self.feature)),
+            Strategy::Squash => (git::Strategy::Squash, self.title()),
+        };
+        let run = &self.target.run.id;
+        let request = git::MergeRequest {
+            target_tip: onto.clone(),
+            branch_tip: commit.clone(),
+            strategy,
+            message: format!(
+                "{subject}\n\nTidegate-Run: {run}\nTidegate-Feature: {}\n",
+                self.feature
+            ),
+            when_unix_s: seconds(),
+            identity: repo.identity()?,
+            keep_as: Some(self.keep("merge")),
+        };
+        Ok(match repo.merge(&request)? {
+            git::MergeOutcome::Merged { commit, tree } => {
+                MergeOutcome::Merged(Merged { onto, commit, tree })
+            }
+            git::MergeOutcome::Conflict { paths, .. } => {
+                MergeOutcome::Conflict { paths: texts(&paths) }
+            }
+            git::MergeOutcome::NoChange { .. } => MergeOutcome::AlreadyThere { commit: onto },
+            git::MergeOutcome::Unrelated => MergeOutcome::Failed {
+                detail: "the branch and its target share no history".to_owned(),
+            },
+        })
+    }
+
+    fn title(&self) -> String {
+        let spec = self.target.run.plan().and_then(|(spec, _)| spec.features.get(&self.feature));
+        spec.map_or_else(|| format!("Land feature {}", self.feature), |spec| spec.title.clone())
+    }
+
+    fn update_request(&self, merged: &Merged) -> Result<git::UpdateRequest, GitError> {
+        Ok(git::UpdateRequest {
+            target: self.refname()?.to_owned(),
+            old: merged.onto.clone(),
+            new: merged.commit.clone(),
+        })
+    }
+
+    /// Moves the target.
+    pub(super) fn update(&self, merged: &Merged) -> Result<UpdateOutcome, GitError> {
+        let repo = self.repos.serve(&self.target)?;
+        Ok(match repo.update_target(&self.update_request(merged)?)? {
+            git::UpdateOutcome::Updated | git::UpdateOutcome::AlreadyThere => UpdateOutcome::Landed,
+            git::UpdateOutcome::Moved { .. } => UpdateOutcome::Moved,
+            git::UpdateOutcome::Dirty(dirty) => UpdateOutcome::Dirty {
+                paths: texts(&dirty.paths),
+                why: format!("{}: {}", dirty.worktree.display(), dirty.why),
+            },
+            git::UpdateOutcome::Missing => UpdateOutcome::Missing,
+        })
+    }
+
+    /// Whether the last landing of the feature would find its way free now.
+    pub(super) fn is_clean(&self, commit: &Oid) -> Result<bool, GitError> {
+        let repo = self.repos.serve(&self.target)?;
+        let refname = self.refname()?.to_owned();
+        // The merged commit is kept from the attempt that was blocked; without it the branch
+        // itself brings the same paths.
+        let new = repo.resolve(&self.keep("merge"))?.unwrap_or_else(|| commit.clone());
+        let Some(old) = repo.resolve(&refname)? else { return Ok(true) };
+        let request = git::UpdateRequest { target: refname, old, new };
+        Ok(repo.target_obstacle(&request)?.is_none())
+    }
+}
+
+fn short(refname: &str) -> &str {
+    refname.strip_prefix("refs/heads/").unwrap_or(refname)
+}
+
+fn texts(paths: &[PathBuf]) -> Vec<String> {
+    paths.iter().map(|path| text(path)).collect()
+}
+
+fn seconds() -> i64 {
+    i64::try_from(clock::wall().0 / 1000).unwrap_or(i64::MAX)
+}
+
+/// What to do after a piece of work that failed.
+pub(super) enum Failure {
+    /// It is worth another try after this long.
+    Again(Duration),
+    /// A person is needed.
+    Person(String),
+}
+
+/// Sorts a failure; another home that serves the repository is waited for without a bound.
+pub(super) fn sort(error: &GitError, tries: u32) -> Failure {
+    let held = matches!(error, GitError::Held { .. });
+    if held || (error.is_retryable() && tries < TRIES_MAX) {
+        Failure::Again(Duration::from_millis(100_u64 << tries.min(5)))
+    } else {
+        Failure::Person(error.to_string())
+    }
+}
+
+/// The report of a piece of work that a person must look at.
+pub(super) fn failed(feature: &FeatureId, what: &What, detail: String) -> Report {
+    let feature = feature.clone();
+    match what {
+        What::Prepare { .. } => {
+            Report::Worktree { feature, outcome: WorktreeOutcome::Failed { detail } }
+        }
+        What::Commit { job, .. } => {
+            let outcome = CommitOutcome::Failed { detail };
+            Report::Commit { feature, job: job.clone(), outcome }
+        }
+        What::Merge { .. } => Report::Merge { feature, outcome: MergeOutcome::Failed { detail } },
+        What::Update { merged } => {
+            let outcome = UpdateOutcome::Failed { detail };
+            Report::Update { feature, commit: merged.commit.clone(), outcome }
+        }
+        What::AwaitClean { .. } => Report::TargetClean { feature },
+    }
+}
+
+/// Which piece of work.
+#[derive(Debug, Clone)]
+pub(super) enum What {
+    Prepare { base: Option<Oid>, sync: Option<Oid> },
+    Commit { job: JobId, base: Oid },
+    Merge { commit: Oid },
+    Update { merged: Merged },
+    AwaitClean { commit: Oid },
+}
+
+impl Work {
+    /// Does one piece of work. `Ok(None)`: nothing to report yet, look again later.
+    pub(super) fn run(&self, what: &What) -> Result<Option<Report>, GitError> {
+        let feature = self.feature.clone();
+        Ok(Some(match what {
+            What::Prepare { base, sync } => Report::Worktree {
+                feature,
+                outcome: self.prepare(base.as_ref(), sync.as_ref())?,
+            },
+            What::Commit { job, base } => {
+                Report::Commit { feature, job: job.clone(), outcome: self.commit(base)? }
+            }
+            What::Merge { commit } => Report::Merge { feature, outcome: self.merge(commit)? },
+            What::Update { merged } => Report::Update {
+                feature,
+                commit: merged.commit.clone(),
+                outcome: self.update(merged)?,
+            },
+            What::AwaitClean { commit } => {
+                if !self.is_clean(commit)? {
+                    return Ok(None);
+                }
+                Report::TargetClean { feature }
+            }
+        }))
+    }
+
+    /// The run that it belongs to.
+    pub(super) fn run_id(&self) -> &RunId {
+        &self.target.run.id
+    }
+}

@@ -1,0 +1,21 @@
+//! The adapters: they do the I/O that the engine asks for, and report what they saw.
+//!
+//! They decide nothing: what follows from a report is the engine's business.
+
+mod context;
+mod examine;
+mod features;
+mod helper;
+mod ingest;
+mod jobs;
+mod launch;
+mod prompt;
+mod repos;
+mod route;
+mod variables;
+mod workers;
+
+pub use context::{Context, run_tag};
+pub use helper::HelperExec;
+pub use route::Adapters;
+pub use workers::Workers;

@@ -1,0 +1,109 @@
+//! The repositories that this home serves at the moment: each under its lock from the first write
+//! until no run of its project is active.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tidegate_core::ids::{GateName, Oid, RunId};
+use tidegate_core::run::{Phase, Run};
+use tidegate_git::{
+    CheckoutMode, CheckoutPool, Environment, GitError, Holder, Repo, RepoLock,
+};
+
+use super::context::Shared;
+use crate::engine::Target;
+use crate::environment;
+
+/// The repositories in use.
+#[derive(Debug)]
+pub(super) struct Repos {
+    ctx: Shared,
+    served: Mutex<BTreeMap<String, Served>>,
+}
+
+#[derive(Debug)]
+struct Served {
+    lock: RepoLock,
+    runs: BTreeSet<RunId>,
+}
+
+impl Repos {
+    pub(super) fn new(ctx: &Shared) -> Self {
+        Self { ctx: std::sync::Arc::clone(ctx), served: Mutex::default() }
+    }
+
+    fn served(&self) -> MutexGuard<'_, BTreeMap<String, Served>> {
+        self.served.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The target's repository, as its submitter sees it, served by this home from now on.
+    ///
+    /// # Errors
+    /// [`GitError::Held`] when another home serves it; what opening can give.
+    pub(super) fn serve(&self, target: &Target) -> Result<Repo, GitError> {
+        let common_dir = &target.place.common_dir;
+        let repo = Repo::open(&self.ctx.git.clone().with_environment(self.variables(&target.run)?), Path::new(common_dir))?;
+        let mut served = self.served();
+        if let Some(known) = served.get_mut(common_dir) {
+            known.runs.insert(target.run.id.clone());
+            return Ok(repo);
+        }
+        let holder = Holder { home: self.ctx.home_id.clone(), pid: std::process::id() };
+        let lock = RepoLock::take(Path::new(common_dir), &holder)?;
+        let runs = BTreeSet::from([target.run.id.clone()]);
+        served.insert(common_dir.clone(), Served { lock, runs });
+        Ok(repo)
+    }
+
+    fn variables(&self, run: &Run) -> Result<Environment, GitError> {
+        let pinned = self.ctx.pinned(&run.env).map_err(|what| GitError::Missing { what })?;
+        let text = |bytes: Vec<u8>| OsString::from_vec(bytes);
+        let pairs = environment::decode(&pinned).into_iter().map(|(n, v)| (text(n), text(v)));
+        Ok(Environment::of(pairs))
+    }
+
+    /// A run has ended: its repository is given back when it was the last.
+    pub(super) fn release(&self, run: &RunId) {
+        let mut served = self.served();
+        let free: Vec<String> = served
+            .iter_mut()
+            .filter_map(|(dir, served)| {
+                served.runs.remove(run);
+                served.runs.is_empty().then(|| dir.clone())
+            })
+            .collect();
+        for dir in free {
+            if let Some(served) = served.remove(&dir) {
+                served.lock.release();
+            }
+        }
+    }
+
+    /// A clean checkout of exactly `commit` for a gate.
+    ///
+    /// # Errors
+    /// What git gives.
+    pub(super) fn checkout(
+        &self,
+        target: &Target,
+        gate: &GateName,
+        commit: &Oid,
+        phase: Phase,
+        slot: u32,
+    ) -> Result<PathBuf, GitError> {
+        let repo = self.serve(target)?;
+        let pool = CheckoutPool::new(repo, self.ctx.checkouts(&target.run.queue.project));
+        let spec = target.run.plan().and_then(|(spec, _)| spec.gates.get(gate));
+        let mode = match phase {
+            Phase::Branch => CheckoutMode::Reuse {
+                keep: spec.into_iter().flat_map(|gate| &gate.cache).map(PathBuf::from).collect(),
+            },
+            Phase::Merge => CheckoutMode::Fresh,
+        };
+        let checkout = pool.acquire(&format!("slot-{slot}"), commit, &mode)?;
+        Ok(checkout.path)
+    }
+}

@@ -1,0 +1,161 @@
+//! Takes the engine's effects to the adapters that do them.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tidegate_core::ids::{FeatureId, JobId, RunId};
+use tidegate_core::run::{Effect, EffectKey, Report, Run};
+use tidegate_process::{ShimProgram, Sweep};
+
+use super::context::Shared;
+use super::features::{self, Failure, What, Work};
+use super::jobs::Jobs;
+use super::repos::Repos;
+use crate::engine::{Dispatch, Target};
+
+/// How long the agents of a settled run are hunted before a person is asked.
+const SWEEP_PATIENCE: Duration = Duration::from_secs(10);
+/// How often the checkout of a blocked target is looked at.
+const CLEAN_EVERY: Duration = Duration::from_secs(1);
+
+/// All adapters of one daemon.
+#[derive(Debug)]
+pub struct Adapters {
+    ctx: Shared,
+    repos: Arc<Repos>,
+    jobs: Arc<Jobs>,
+    /// Git work that is still wanted; a late try of anything else ends by itself.
+    wanted: Arc<Mutex<BTreeSet<(RunId, EffectKey)>>>,
+}
+
+impl Adapters {
+    /// Starts the adapters' threads.
+    ///
+    /// # Errors
+    /// When the system gives no thread or descriptor.
+    pub fn start(ctx: &Shared, shim: ShimProgram) -> std::io::Result<Self> {
+        let repos = Arc::new(Repos::new(ctx));
+        let jobs = Jobs::start(ctx, &repos, shim)?;
+        Ok(Self { ctx: Arc::clone(ctx), repos, jobs, wanted: Arc::default() })
+    }
+
+    fn git(&self, target: &Target, key: &EffectKey, feature: FeatureId, what: What) {
+        let name = (target.run.id.clone(), key.clone());
+        self.wanted.lock().unwrap_or_else(PoisonError::into_inner).insert(name.clone());
+        let work = Work {
+            ctx: Arc::clone(&self.ctx),
+            repos: Arc::clone(&self.repos),
+            target: target.clone(),
+            feature,
+        };
+        let wanted = Arc::clone(&self.wanted);
+        let attempt = Attempt { work, what, name, wanted, tries: 0 };
+        self.ctx.workers.now(move || attempt.run());
+    }
+
+    fn sweep(&self, run: &RunId, agents: Vec<(tidegate_core::ids::AgentId, tidegate_core::exit::Identity)>) {
+        let (ctx, run) = (Arc::clone(&self.ctx), run.clone());
+        self.ctx.workers.now(move || {
+            let processes = agents.iter().map(|(_, process)| process.clone()).collect();
+            let outcome = Sweep::processes(processes).run(SWEEP_PATIENCE);
+            let all_gone = outcome.is_ok_and(|swept| swept.is_empty());
+            let alive = |(_, process): &&(_, tidegate_core::exit::Identity)| {
+                tidegate_process::identity::is_alive(process).unwrap_or(true)
+            };
+            let remaining = if all_gone { Vec::new() } else {
+                agents.iter().filter(alive).map(|(id, _)| id.clone()).collect()
+            };
+            ctx.report(&run, Report::AgentsSwept { remaining });
+        });
+    }
+}
+
+/// One try at a piece of git work, and those that follow it.
+struct Attempt {
+    work: Work,
+    what: What,
+    name: (RunId, EffectKey),
+    wanted: Arc<Mutex<BTreeSet<(RunId, EffectKey)>>>,
+    tries: u32,
+}
+
+impl Attempt {
+    fn is_wanted(&self) -> bool {
+        self.wanted.lock().unwrap_or_else(PoisonError::into_inner).contains(&self.name)
+    }
+
+    fn run(mut self) {
+        if !self.is_wanted() {
+            return;
+        }
+        let wait = match self.work.run(&self.what) {
+            Ok(Some(report)) => return self.work.ctx.report(self.work.run_id(), report),
+            Ok(None) => CLEAN_EVERY,
+            Err(error) => match features::sort(&error, self.tries) {
+                Failure::Again(wait) => {
+                    tracing::warn!(effect = %self.name.1, %error, "git work is tried again");
+                    wait
+                }
+                Failure::Person(detail) => {
+                    let report = features::failed(&self.work.feature, &self.what, detail);
+                    return self.work.ctx.report(self.work.run_id(), report);
+                }
+            },
+        };
+        self.tries += 1;
+        let workers = self.work.ctx.workers.clone();
+        workers.after(wait, move || self.run());
+    }
+}
+
+impl Dispatch for Adapters {
+    fn open(&mut self, target: &Target, key: &EffectKey, effect: Effect) {
+        match effect {
+            Effect::SuperviseJob { job, row } => self.jobs.supervise(target, &job, row),
+            Effect::StopJob { job, actor } => self.jobs.stop(target, &job, &actor),
+            Effect::WatchAgents { job } => self.jobs.watch_agents(target, &job),
+            Effect::SweepAgents { agents } => self.sweep(&target.run.id, agents),
+            Effect::PrepareWorktree { feature, base, sync } => {
+                self.git(target, key, feature, What::Prepare { base, sync });
+            }
+            Effect::Commit { feature, job, base } => {
+                self.git(target, key, feature, What::Commit { job, base });
+            }
+            Effect::Merge { feature, commit } => {
+                self.git(target, key, feature, What::Merge { commit });
+            }
+            Effect::UpdateTarget { feature, merged } => {
+                self.git(target, key, feature, What::Update { merged });
+            }
+            Effect::AwaitClean { feature } => {
+                let tested = target.run.plan().and_then(|(_, plan)| plan.features.get(&feature));
+                if let Some(tested) = tested.and_then(|feature| feature.tested.as_ref()) {
+                    let commit = tested.commit.clone();
+                    self.git(target, key, feature, What::AwaitClean { commit });
+                }
+            }
+        }
+    }
+
+    fn close(&mut self, run: &RunId, key: &EffectKey) {
+        let name = (run.clone(), key.clone());
+        self.wanted.lock().unwrap_or_else(PoisonError::into_inner).remove(&name);
+        if let Some(number) = watch_of_agents(key) {
+            self.jobs.forget(&JobId::new(run.clone(), number));
+        }
+    }
+
+    fn nudge(&mut self, run: &RunId) {
+        self.jobs.nudge(run);
+    }
+
+    fn ended(&mut self, run: &Run) {
+        self.repos.release(&run.id);
+    }
+}
+
+/// The job number in the key of an agents' watch: nothing else ends that watch.
+fn watch_of_agents(key: &EffectKey) -> Option<u32> {
+    key.0.strip_prefix("agents:watch:")?.parse().ok()
+}

@@ -1,0 +1,93 @@
+//! The engine's start: every run that has not ended is rebuilt from its log, adopted, and all that
+//! its state asks for is handed out again, to be probed before it is repeated.
+
+use tidegate_core::admission::Caps;
+use tidegate_core::ids::RunId;
+use tidegate_core::run::{Input, Run, Status};
+use tidegate_store::{Corrupt, Store, StoreError};
+
+use super::dispatch::Dispatch;
+use super::live::{Live, Stage};
+use super::turn::{Chance, Engine, EngineError, admit, apply, forgotten_before};
+
+/// What was found at the start.
+#[derive(Debug, Default)]
+pub struct Recovered {
+    /// Runs that were running and go on.
+    pub adopted: Vec<RunId>,
+    /// Runs whose records do not read back; their lanes are held.
+    pub corrupt: Vec<(RunId, String)>,
+}
+
+/// Makes an engine of a store whose epoch was taken.
+///
+/// # Errors
+/// [`EngineError`] when the store cannot be read or written.
+pub fn recover<D: Dispatch>(
+    mut store: Store,
+    dispatch: D,
+    caps: Caps,
+    supervisor: String,
+    chance: &mut impl Chance,
+) -> Result<(Engine<D>, Recovered), EngineError> {
+    let mut live = Live::default();
+    let mut recovered = Recovered::default();
+    let mut damaged = Vec::new();
+    live.home = store.view().home().map_err(EngineError::Store)?;
+    let open = store.view().pending_and_running().map_err(EngineError::Store)?;
+    for row in open {
+        match read_back(&store, &row.id) {
+            Ok(run) => live.put(run),
+            Err(StoreError::Corrupt(why)) => {
+                live.hold(row.queue.clone());
+                recovered.corrupt.push((row.id.clone(), why.to_string()));
+                damaged.push((row.id, why));
+            }
+            Err(error) => return Err(EngineError::Store(error)),
+        }
+    }
+    let adopt = Input::Adopt { supervisor: supervisor.clone() };
+    let running = live.runs().filter(|run| matches!(run.status, Status::Running { .. }));
+    recovered.adopted = running.map(|run| run.id.clone()).collect();
+    let adopted = &recovered.adopted;
+    let staged = store
+        .turn(|turn| {
+            let mut stage = Stage::new(&live);
+            let now = chance.now();
+            for (run, why) in &damaged {
+                log_failure(run, turn.input(|write| write.quarantine(run, why, now.wall)));
+            }
+            log_failure("answers", turn.input(|write| {
+                write.forget_commands_before(forgotten_before(now.wall)).map(|_| ())
+            }));
+            for id in adopted {
+                let taken = turn.input(|write| apply(&stage, write, id, &adopt, chance.now()));
+                match taken {
+                    // Everything that is open is handed out, not only what the adoption adds.
+                    Ok(Some((_, after))) => stage.set(None, after),
+                    Ok(None) => {}
+                    Err(error) => tracing::error!(run = %id, ?error, "not adopted"),
+                }
+            }
+            stage.touch_all();
+            admit(&mut stage, turn, &supervisor, caps, chance);
+            stage.finish()
+        })
+        .map_err(EngineError::Store)?;
+    let mut engine = Engine::new(store, live, dispatch, caps, supervisor);
+    engine.settle(staged);
+    Ok((engine, recovered))
+}
+
+fn read_back(store: &Store, id: &RunId) -> Result<Run, StoreError> {
+    let events = store.view().replay(id)?;
+    let why = "its log does not begin with its submit".to_owned();
+    Run::replay(&events)
+        .ok_or(StoreError::Corrupt(Corrupt { run: Some(id.clone()), seq: None, why }))
+}
+
+fn log_failure(what: impl std::fmt::Display, outcome: Result<(), StoreError>) {
+    if let Err(error) = outcome {
+        tracing::error!(%what, %error, "not recorded");
+    }
+}

@@ -1,0 +1,12 @@
+//! The daemon as a process: its lock, its store, its threads, its socket, and its end.
+
+mod daemon;
+mod files;
+mod signals;
+mod spool;
+mod takeover;
+
+pub use daemon::{HostError, Options, Outcome, run};
+pub use files::{HomeFiles, prepare_home};
+pub use spool::{leave_registration, place_of};
+pub use takeover::{TakeoverError, takeover};

@@ -1,0 +1,138 @@
+//! What a person should look at.
+
+use tidegate_core::plan::ReviewPolicy;
+use tidegate_core::run::{Block, FeatureState, JobState, Run};
+use tidegate_protocol::AttentionDoc;
+
+use super::derive::Derived;
+use super::feature_doc::{needs_person, unblocks};
+
+/// Everything of a run that waits for a person, or that a person should know.
+pub(super) fn attention(derived: &Derived) -> Vec<AttentionDoc> {
+    let run = &derived.run;
+    let mut found = Vec::new();
+    of_features(run, &mut found);
+    for (job, why) in &derived.odd {
+        found.push(AttentionDoc {
+            reason: "quarantine".to_owned(),
+            feature: None,
+            job_id: Some(job.to_string()),
+            message: format!("the records of job {job} contradict each other: {why}"),
+            unblocks: "look at its directory, then retry or cancel".to_owned(),
+            commit: None,
+        });
+    }
+    for (id, job) in &run.jobs {
+        let (reason, message) = match &job.state {
+            JobState::Finished { exit, .. } if exit.requires_human => {
+                let detail = exit.detail.as_deref().unwrap_or("something of it could not be ended");
+                ("requires_human", format!("job {id}: {detail}"))
+            }
+            JobState::Quarantined { detail, .. } if job_is_launchers(run, id) => {
+                ("quarantine", format!("the records of job {id} contradict each other: {detail}"))
+            }
+            JobState::Quarantined { .. }
+            | JobState::Finished { .. }
+            | JobState::Launching
+            | JobState::Running(_)
+            | JobState::Stopping { .. } => continue,
+        };
+        found.push(AttentionDoc {
+            reason: reason.to_owned(),
+            feature: None,
+            job_id: Some(id.to_string()),
+            message,
+            unblocks: "look at its directory and at the processes that it names".to_owned(),
+            commit: None,
+        });
+    }
+    found
+}
+
+/// Whether anything in it stops the run until a person acts.
+pub(super) fn waits_for_person(run: &Run) -> bool {
+    let Some((spec, plan)) = run.plan() else { return false };
+    !run.status.is_terminal()
+        && plan.features.values().any(|feature| match &feature.state {
+            FeatureState::InReview => spec.review == ReviewPolicy::Person,
+            FeatureState::Blocked(block) => needs_person(block),
+            FeatureState::Queued
+            | FeatureState::Building(_)
+            | FeatureState::Verifying { .. }
+            | FeatureState::Landing(_)
+            | FeatureState::Landed { .. }
+            | FeatureState::Failed { .. }
+            | FeatureState::Cancelled { .. }
+            | FeatureState::Skipped { .. } => false,
+        })
+}
+
+fn job_is_launchers(run: &Run, job: &tidegate_core::ids::JobId) -> bool {
+    // A feature's quarantined job is its blocked reason already.
+    run.launcher().is_some() && run.jobs.contains_key(job)
+}
+
+fn of_features(run: &Run, found: &mut Vec<AttentionDoc>) {
+    let Some((spec, plan)) = run.plan() else { return };
+    if run.status.is_terminal() {
+        return;
+    }
+    for (_, id) in spec.in_order() {
+        let Some(feature) = plan.features.get(id) else { continue };
+        let commit = feature.tested.as_ref().map(|tested| tested.commit.to_string());
+        let doc = match &feature.state {
+            FeatureState::InReview if spec.review == ReviewPolicy::Person => AttentionDoc {
+                reason: "review".to_owned(),
+                feature: Some(id.to_string()),
+                job_id: None,
+                message: format!("`{id}` passed its gates and waits for consent to land"),
+                unblocks: format!(
+                    "tidegate approve {} {id} --commit {}",
+                    run.id,
+                    commit.as_deref().unwrap_or("COMMIT")
+                ),
+                commit,
+            },
+            FeatureState::Blocked(block) => AttentionDoc {
+                reason: block.word().to_owned(),
+                feature: Some(id.to_string()),
+                job_id: block_job(block),
+                message: format!("`{id}` cannot go on: {}", in_words(block)),
+                unblocks: unblocks(block, &run.id, id),
+                commit,
+            },
+            FeatureState::InReview
+            | FeatureState::Queued
+            | FeatureState::Building(_)
+            | FeatureState::Verifying { .. }
+            | FeatureState::Landing(_)
+            | FeatureState::Landed { .. }
+            | FeatureState::Failed { .. }
+            | FeatureState::Cancelled { .. }
+            | FeatureState::Skipped { .. } => continue,
+        };
+        found.push(doc);
+    }
+}
+
+fn block_job(block: &Block) -> Option<String> {
+    match block {
+        Block::Quarantine { job, .. } => Some(job.to_string()),
+        Block::Conflict { .. }
+        | Block::TargetDirty { .. }
+        | Block::TargetMissing
+        | Block::Git { .. } => None,
+    }
+}
+
+/// A block in one line for people.
+pub(super) fn in_words(block: &Block) -> String {
+    match block {
+        Block::Conflict { paths } => format!("the merge conflicts in {}", paths.join(", ")),
+        Block::TargetDirty { paths, why } if paths.is_empty() => why.clone(),
+        Block::TargetDirty { paths, why } => format!("{why}: {}", paths.join(", ")),
+        Block::TargetMissing => "the target branch does not exist".to_owned(),
+        Block::Git { detail } => detail.clone(),
+        Block::Quarantine { job, detail } => format!("job {job}: {detail}"),
+    }
+}

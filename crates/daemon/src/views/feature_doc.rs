@@ -1,0 +1,234 @@
+//! Features of a plan run, as documents.
+
+use tidegate_core::ids::{FeatureId, RunId};
+use tidegate_core::plan::{FeatureSpec, PlanSpec};
+use tidegate_core::run::{
+    Block, Building, Feature, FeatureState, GateStep, JobState, LandStep, Phase, Plan, Purpose, Run,
+};
+use tidegate_protocol::{BlockedDoc, EvidenceDoc, FeatureDoc};
+
+use super::attention::in_words;
+use super::job_doc::log_path;
+use super::moment::stamp;
+use super::place::{HomePaths, text};
+use super::waiting::feature_waits_for;
+
+/// The features of a run in the order of its plan; none for launcher runs.
+pub(super) fn features(run: &Run, paths: &HomePaths) -> Vec<FeatureDoc> {
+    let Some((spec, plan)) = run.plan() else { return Vec::new() };
+    let all = spec.in_order().filter_map(|(wave, id)| {
+        let (of_spec, feature) = (spec.features.get(id)?, plan.features.get(id)?);
+        Some(document(&Whole { run, spec, plan, paths }, wave, id, of_spec, feature))
+    });
+    all.collect()
+}
+
+struct Whole<'a> {
+    run: &'a Run,
+    spec: &'a PlanSpec,
+    plan: &'a Plan,
+    paths: &'a HomePaths,
+}
+
+fn document(
+    whole: &Whole<'_>,
+    wave: u32,
+    id: &FeatureId,
+    of_spec: &FeatureSpec,
+    feature: &Feature,
+) -> FeatureDoc {
+    let run = whole.run;
+    let landed_at = match &feature.state {
+        FeatureState::Landed { commit } => Some(commit),
+        FeatureState::Queued
+        | FeatureState::Building(_)
+        | FeatureState::Verifying { .. }
+        | FeatureState::InReview
+        | FeatureState::Landing(_)
+        | FeatureState::Blocked(_)
+        | FeatureState::Failed { .. }
+        | FeatureState::Cancelled { .. }
+        | FeatureState::Skipped { .. } => None,
+    };
+    let tested = feature.tested.as_ref().map(|tested| tested.commit.to_string());
+    let (reason, cause) = reason(&feature.state);
+    FeatureDoc {
+        id: id.to_string(),
+        wave,
+        title: of_spec.title.clone(),
+        state: feature.state.word().to_owned(),
+        step: step(whole, of_spec, &feature.state),
+        iteration: feature.iteration,
+        attempts: attempts(run, id),
+        blocked: blocked(run, id, &feature.state),
+        commit: match landed_at {
+            Some(commit) => commit.as_ref().map(ToString::to_string),
+            None => tested,
+        },
+        landed: landed_at.is_some(),
+        base: feature.base.as_ref().map(ToString::to_string),
+        worktree: feature.worktree.clone(),
+        branch: feature.base.is_some().then(|| format!("tidegate/{}/{id}", run.id)),
+        needs: of_spec.needs.iter().map(ToString::to_string).collect(),
+        reason,
+        cause,
+        job_id: feature.job().map(ToString::to_string),
+        evidence: evidence(run, id, whole.paths),
+        waits_for: feature_waits_for(run, whole.spec, whole.plan, id),
+    }
+}
+
+/// Agent jobs that the feature had.
+fn attempts(run: &Run, id: &FeatureId) -> u32 {
+    let agents = run.jobs.values().filter(|job| match &job.purpose {
+        Purpose::Agent { feature, .. } => feature == id,
+        Purpose::Launcher { .. } | Purpose::LauncherAgent { .. } | Purpose::Gate { .. } => false,
+    });
+    u32::try_from(agents.count()).unwrap_or(u32::MAX)
+}
+
+fn reason(state: &FeatureState) -> (Option<String>, Option<String>) {
+    match state {
+        FeatureState::Failed { reason } => (Some(reason.clone()), None),
+        FeatureState::Cancelled { actor } => (Some(format!("cancelled by {actor}")), None),
+        FeatureState::Skipped { cause } => {
+            (Some(format!("`{cause}` did not land")), Some(cause.to_string()))
+        }
+        FeatureState::Queued
+        | FeatureState::Building(_)
+        | FeatureState::Verifying { .. }
+        | FeatureState::InReview
+        | FeatureState::Landing(_)
+        | FeatureState::Blocked(_)
+        | FeatureState::Landed { .. } => (None, None),
+    }
+}
+
+/// The step within a state, in one word or the name of the gate.
+fn step(whole: &Whole<'_>, of_spec: &FeatureSpec, state: &FeatureState) -> Option<String> {
+    let gate_step = |gates: &[tidegate_core::ids::GateName], at: usize, step: &GateStep| {
+        let name = gates.get(at)?;
+        Some(match step {
+            GateStep::AwaitingSlot => format!("awaiting_gate_slot:{name}"),
+            GateStep::Running(_) => format!("gate:{name}"),
+        })
+    };
+    match state {
+        FeatureState::Building(building) => Some(
+            match building {
+                Building::AwaitingSlot => "awaiting_slot",
+                Building::Preparing => "preparing",
+                Building::Agent(_) => "agent",
+                Building::Committing(_) => "committing",
+            }
+            .to_owned(),
+        ),
+        FeatureState::Verifying { gate, step } => gate_step(&of_spec.gates, *gate, step),
+        FeatureState::Landing(step) => match step {
+            LandStep::AwaitingTarget => Some("awaiting_target".to_owned()),
+            LandStep::Merging => Some("merging".to_owned()),
+            LandStep::Gates { gate, step, .. } => {
+                gate_step(&whole.spec.landing.merge_gates, *gate, step)
+            }
+            LandStep::Updating { .. } => Some("updating".to_owned()),
+        },
+        FeatureState::Queued
+        | FeatureState::InReview
+        | FeatureState::Blocked(_)
+        | FeatureState::Landed { .. }
+        | FeatureState::Failed { .. }
+        | FeatureState::Cancelled { .. }
+        | FeatureState::Skipped { .. } => None,
+    }
+}
+
+/// Why a feature cannot go on by itself, if that is so.
+fn blocked(run: &Run, id: &FeatureId, state: &FeatureState) -> Option<BlockedDoc> {
+    match state {
+        FeatureState::Blocked(block) => Some(BlockedDoc {
+            reason: block.word().to_owned(),
+            paths: paths_of(block),
+            detail: Some(in_words(block)),
+            unblocks: unblocks(block, &run.id, id),
+            requires_human: needs_person(block),
+        }),
+        FeatureState::Queued
+        | FeatureState::Building(_)
+        | FeatureState::Verifying { .. }
+        | FeatureState::InReview
+        | FeatureState::Landing(_)
+        | FeatureState::Landed { .. }
+        | FeatureState::Failed { .. }
+        | FeatureState::Cancelled { .. }
+        | FeatureState::Skipped { .. } => None,
+    }
+}
+
+fn paths_of(block: &Block) -> Vec<String> {
+    match block {
+        Block::Conflict { paths } | Block::TargetDirty { paths, .. } => paths.clone(),
+        Block::TargetMissing | Block::Git { .. } | Block::Quarantine { .. } => Vec::new(),
+    }
+}
+
+/// What ends a block.
+pub(super) fn unblocks(block: &Block, run: &RunId, feature: &FeatureId) -> String {
+    let retry = format!("tidegate retry {run} {feature}");
+    match block {
+        Block::Conflict { .. } => {
+            format!("merge the target into the branch in its worktree, commit, then `{retry}`")
+        }
+        Block::TargetDirty { .. } => {
+            "commit, stash or remove what stands in the way; it goes on by itself".to_owned()
+        }
+        Block::TargetMissing => format!("make the target branch, then `{retry}`"),
+        Block::Git { .. } => format!("mend what git reports, then `{retry}`"),
+        Block::Quarantine { .. } => {
+            format!("look at the job's directory, then `{retry}` or `tidegate cancel {run}`")
+        }
+    }
+}
+
+/// Whether a person must act on a block. A dirty target also waits for one, though it goes on by
+/// itself afterwards.
+pub(super) fn needs_person(block: &Block) -> bool {
+    match block {
+        Block::Conflict { .. }
+        | Block::TargetDirty { .. }
+        | Block::TargetMissing
+        | Block::Git { .. }
+        | Block::Quarantine { .. } => true,
+    }
+}
+
+/// The record of the newest gate of a feature.
+pub(super) fn evidence(run: &Run, id: &FeatureId, paths: &HomePaths) -> Option<EvidenceDoc> {
+    run.jobs.iter().rev().find_map(|(job_id, job)| match &job.purpose {
+        Purpose::Gate { feature, gate, commit, phase, .. } if feature == id => {
+            let exit = match &job.state {
+                JobState::Finished { exit, .. } => Some(exit),
+                JobState::Launching
+                | JobState::Running(_)
+                | JobState::Stopping { .. }
+                | JobState::Quarantined { .. } => None,
+            };
+            let dir = paths.job(job_id);
+            Some(EvidenceDoc {
+                gate: gate.to_string(),
+                commit: commit.to_string(),
+                merged: *phase == Phase::Merge,
+                passed: exit.map(tidegate_core::exit::Exit::is_success),
+                exit_code: exit.and_then(|exit| exit.code),
+                signal: exit.and_then(|exit| exit.signal),
+                ran_ms: exit.map(|exit| exit.ran_ms),
+                job_id: job_id.to_string(),
+                log_path: log_path(&dir).unwrap_or_else(|| text(&dir.join("output.0"))),
+                ended_at: exit.map(|exit| stamp(exit.at)),
+            })
+        }
+        Purpose::Gate { .. }
+        | Purpose::Agent { .. }
+        | Purpose::Launcher { .. }
+        | Purpose::LauncherAgent { .. } => None,
+    })
+}

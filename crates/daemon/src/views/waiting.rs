@@ -1,0 +1,186 @@
+//! What a run or a feature waits for, in one line: queue, wave, needs, slots, target, consent.
+
+use tidegate_core::ids::{FeatureId, QueueKey, RunId};
+use tidegate_core::plan::{OnFailure, PlanSpec, ReviewPolicy};
+use tidegate_core::run::{Building, Feature, FeatureState, GateStep, LandStep, Plan, Run, Status};
+
+use super::attention::in_words;
+
+/// Where a pending run stands in its queue.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct QueuePlace {
+    /// The run that is active in the queue.
+    pub active: Option<RunId>,
+    /// Pending runs that come before it, oldest first.
+    pub ahead: Vec<RunId>,
+    /// Set when the queue is held, with the reason.
+    pub held: Option<String>,
+}
+
+/// The name of a queue for people.
+pub(super) fn queue_name(queue: &QueueKey) -> String {
+    match &queue.adhoc {
+        Some(adhoc) => format!("{}/{}/{adhoc}", queue.project, queue.lane),
+        None => format!("{}/{}", queue.project, queue.lane),
+    }
+}
+
+/// What a run as a whole waits for. `None` when it works or has ended.
+pub(super) fn run_waits_for(
+    run: &Run,
+    queue: Option<&QueuePlace>,
+    supervised: bool,
+) -> Option<String> {
+    match &run.status {
+        Status::Pending => Some(turn(run, queue, supervised)),
+        Status::Running { .. } => of_running(run),
+        Status::Completed { .. } | Status::Failed { .. } | Status::Cancelled { .. } => None,
+    }
+}
+
+fn turn(run: &Run, queue: Option<&QueuePlace>, supervised: bool) -> String {
+    let name = queue_name(&run.queue);
+    let none = QueuePlace::default();
+    let place = queue.unwrap_or(&none);
+    if let Some(why) = &place.held {
+        return format!("the queue {name} is held: {why}");
+    }
+    match (&place.active, place.ahead.as_slice()) {
+        (Some(active), []) => format!("its turn in {name}: {active} is active"),
+        (Some(active), [first, ..]) => {
+            let count = place.ahead.len();
+            format!("its turn in {name}: {active} is active, {count} wait ahead, first {first}")
+        }
+        (None, [first, ..]) => {
+            format!("its turn in {name}: {} wait ahead, first {first}", place.ahead.len())
+        }
+        (None, []) if supervised => format!("its turn in {name}: it is next"),
+        (None, []) => "a daemon: none runs".to_owned(),
+    }
+}
+
+fn of_running(run: &Run) -> Option<String> {
+    if let Some((_, launcher)) = run.launcher() {
+        let degraded = launcher.degraded.as_ref()?;
+        let ids: Vec<&str> = degraded.agents.iter().map(|id| id.as_str()).collect();
+        return Some(format!("its agents: {}", ids.join(", ")));
+    }
+    let (spec, plan) = run.plan()?;
+    let open: Vec<_> = spec.in_order().filter(|(_, id)| is_open(plan, id)).collect();
+    let working = open.iter().any(|(_, id)| feature_waits_for(run, spec, plan, id).is_none());
+    if working {
+        return None;
+    }
+    let (_, first) = open.first()?;
+    let why = feature_waits_for(run, spec, plan, first)?;
+    Some(format!("{first}: {why}"))
+}
+
+fn is_open(plan: &Plan, id: &FeatureId) -> bool {
+    plan.features.get(id).is_some_and(|feature| !feature.is_terminal())
+}
+
+/// What a feature waits for. `None` when something works on it, or it has ended.
+pub(super) fn feature_waits_for(
+    run: &Run,
+    spec: &PlanSpec,
+    plan: &Plan,
+    id: &FeatureId,
+) -> Option<String> {
+    if run.status == Status::Pending {
+        return Some("the run's turn".to_owned());
+    }
+    let feature = plan.features.get(id)?;
+    match &feature.state {
+        FeatureState::Queued => Some(start(spec, plan, id)),
+        FeatureState::Building(Building::AwaitingSlot) => Some(slot(spec, plan)),
+        FeatureState::Verifying { step: GateStep::AwaitingSlot, .. }
+        | FeatureState::Landing(LandStep::Gates { step: GateStep::AwaitingSlot, .. }) => {
+            Some("a gate slot of the home".to_owned())
+        }
+        FeatureState::Landing(LandStep::AwaitingTarget) => Some(target(spec, plan, id)),
+        FeatureState::InReview => (spec.review == ReviewPolicy::Person)
+            .then(|| "a person's consent to land its commit".to_owned()),
+        FeatureState::Blocked(block) => Some(in_words(block)),
+        FeatureState::Building(
+            Building::Preparing | Building::Agent(_) | Building::Committing(_),
+        )
+        | FeatureState::Verifying { step: GateStep::Running(_), .. }
+        | FeatureState::Landing(
+            LandStep::Merging
+            | LandStep::Updating { .. }
+            | LandStep::Gates { step: GateStep::Running(_), .. },
+        )
+        | FeatureState::Landed { .. }
+        | FeatureState::Failed { .. }
+        | FeatureState::Cancelled { .. }
+        | FeatureState::Skipped { .. } => None,
+    }
+}
+
+/// Why a queued feature has not started: the first of wave, needs, slots.
+fn start(spec: &PlanSpec, plan: &Plan, id: &FeatureId) -> String {
+    if let Some((wave, open)) = barrier(spec, plan, id) {
+        return format!("wave {wave}: {} not done", names(&open));
+    }
+    let needs = spec.features.get(id).map(|feature| feature.needs.as_slice()).unwrap_or_default();
+    let missing: Vec<&FeatureId> = needs
+        .iter()
+        .filter(|need| spec.features.contains_key(*need) && !plan.is_landed(need))
+        .collect();
+    if missing.is_empty() { slot(spec, plan) } else { format!("{} to land", names(&missing)) }
+}
+
+/// The earliest wave before the feature's own that is not over, and what of it is open.
+pub(super) fn barrier<'a>(
+    spec: &'a PlanSpec,
+    plan: &Plan,
+    id: &FeatureId,
+) -> Option<(u32, Vec<&'a FeatureId>)> {
+    let own = spec.wave_of(id)?;
+    spec.waves.iter().filter(|wave| wave.number < own).find_map(|wave| {
+        let holds = |feature: &&FeatureId| match spec.on_failure {
+            OnFailure::Stop => !plan.is_landed(feature),
+            OnFailure::Continue => is_open(plan, feature),
+        };
+        let open: Vec<&FeatureId> = wave.features.iter().filter(holds).collect();
+        (!open.is_empty()).then_some((wave.number, open))
+    })
+}
+
+fn slot(spec: &PlanSpec, plan: &Plan) -> String {
+    let held = plan.features.values().filter(|feature| feature.holds_slot()).count();
+    if held >= usize::try_from(spec.active_max).unwrap_or(usize::MAX) {
+        format!("a slot: {held} of {} features of the run are active", spec.active_max)
+    } else {
+        "a slot of the home".to_owned()
+    }
+}
+
+/// Who holds the target, as far as this run knows.
+fn target(spec: &PlanSpec, plan: &Plan, id: &FeatureId) -> String {
+    let lands = |feature: &Feature| match &feature.state {
+        FeatureState::Landing(
+            LandStep::Merging | LandStep::Gates { .. } | LandStep::Updating { .. },
+        ) => true,
+        FeatureState::Landing(LandStep::AwaitingTarget)
+        | FeatureState::Queued
+        | FeatureState::Building(_)
+        | FeatureState::Verifying { .. }
+        | FeatureState::InReview
+        | FeatureState::Blocked(_)
+        | FeatureState::Landed { .. }
+        | FeatureState::Failed { .. }
+        | FeatureState::Cancelled { .. }
+        | FeatureState::Skipped { .. } => false,
+    };
+    let holder = plan.features.iter().find(|(other, feature)| *other != id && lands(feature));
+    match holder {
+        Some((holder, _)) => format!("{}: `{holder}` is landing", spec.target),
+        None => format!("{}: another run is landing", spec.target),
+    }
+}
+
+fn names(ids: &[&FeatureId]) -> String {
+    ids.iter().map(|id| id.as_str()).collect::<Vec<_>>().join(", ")
+}
