@@ -2,6 +2,7 @@
 //!
 //! Only processes of the running boot, only what is proved to belong.
 
+use std::collections::HashSet;
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -13,9 +14,6 @@ use crate::identity::{self, Sent};
 use crate::procfs::Proc;
 use crate::tree::{self, Claim};
 use crate::{clock, procfs};
-
-/// From this pass on everything is stopped before anything is killed.
-const FREEZE_FROM_PASS: u32 = 3;
 
 /// Longest wait between two passes, in milliseconds.
 const PASS_MS_MAX: u64 = 200;
@@ -103,21 +101,26 @@ impl Sweep {
         Ok(!self.members()?.is_empty())
     }
 
-    /// Looks, kills, and looks again until nothing is left or `patience` is over. Blocks.
+    /// Stops what belongs until nothing new turns up, kills it, and looks again until nothing is
+    /// left or `patience` is over. Blocks.
+    ///
+    /// Stopping comes first because there is no subreaper here: the children of a process that was
+    /// killed between two looks would belong to nobody, while those of a stopped one are found.
     ///
     /// # Errors
     /// [`SweepError::OtherBoot`] before anything was signalled; [`SweepError::Io`].
     pub fn run(&self, patience: Duration) -> Result<Swept, SweepError> {
         self.check_boot()?;
         let deadline = Instant::now() + patience;
+        let mut sweep = self.clone();
         let mut swept = Swept::default();
         for pass in 0_u32.. {
-            let members = self.members()?;
+            let members = sweep.freeze(deadline)?;
             if members.is_empty() {
                 swept.survivors.clear();
                 break;
             }
-            swept.survivors = kill(&members, pass >= FREEZE_FROM_PASS);
+            swept.survivors = kill(&members);
             for proc in &members {
                 if !swept.ended.contains(&proc.pid) {
                     swept.ended.push(proc.pid);
@@ -129,6 +132,27 @@ impl Sweep {
             wait_for_any(&members, (1 << pass.min(8)).min(PASS_MS_MAX));
         }
         Ok(swept)
+    }
+
+    /// Stops everything that belongs, and what that had started meanwhile. All of it is remembered
+    /// and belongs from now on, whatever becomes of its parent.
+    fn freeze(&mut self, deadline: Instant) -> Result<Vec<Proc>, SweepError> {
+        let mut known = HashSet::new();
+        loop {
+            let members = self.members()?;
+            let new: Vec<_> = members.iter().filter(|proc| known.insert(proc.pid)).collect();
+            if new.is_empty() || Instant::now() >= deadline {
+                return Ok(members);
+            }
+            for proc in new {
+                if let Ok(Some(identity)) = identity::of(proc.pid)
+                    && identity.start_ticks == proc.start_ticks
+                {
+                    self.claim.roots.push(identity);
+                }
+                let _ = tree::signal(proc, libc::SIGSTOP);
+            }
+        }
     }
 
     fn check_boot(&self) -> Result<(), SweepError> {
@@ -155,13 +179,8 @@ impl Sweep {
     }
 }
 
-/// Kills all of `members`; returns those that a person must look at.
-fn kill(members: &[Proc], freeze: bool) -> Vec<String> {
-    if freeze {
-        for proc in members {
-            let _ = tree::signal(proc, libc::SIGSTOP);
-        }
-    }
+/// Kills all of `members`; returns those that a person must look at if they stay.
+fn kill(members: &[Proc]) -> Vec<String> {
     let mut survivors = Vec::new();
     for proc in members {
         match tree::signal(proc, libc::SIGKILL) {

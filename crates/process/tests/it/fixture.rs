@@ -147,10 +147,19 @@ impl Job {
 
 impl Drop for Job {
     fn drop(&mut self) {
-        if let Mark::Present(started) = self.look().started {
-            let _ = identity::signal(&started.shim, libc::SIGKILL);
+        // By its shim if that lives: only it can find what left session and environment behind.
+        let asked = ControlClient::connect(&self.dir, &self.spec.nonce, (9, 0), PATIENCE)
+            .and_then(|(mut control, _)| control.stop("test", 0));
+        if asked.is_ok() {
+            let _ = self.ended.recv_timeout(PATIENCE);
         }
-        let _ = Sweep::tagged(vec![self.spec.run_tag.clone()]).run(PATIENCE);
+        let seen = look(self.dir.path(), &self.spec.nonce).map(|seen| seen.to_core().started);
+        let tag = self.spec.run_tag.as_str();
+        let sweep = match seen {
+            Ok(Mark::Present(started)) => Sweep::lost_shim(&started, tag),
+            _ => Sweep::tagged(vec![tag.to_owned()]),
+        };
+        let _ = sweep.run(PATIENCE);
     }
 }
 

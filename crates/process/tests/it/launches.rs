@@ -23,10 +23,7 @@ fn start_raced_by_many_shims_happens_once() {
     job.wait_started();
     for ended in losers {
         let code = ended.code.and_then(ShimExit::from_code);
-        assert!(
-            matches!(code, Some(ShimExit::LockNotHad | ShimExit::StartedBefore)),
-            "{ended:?}"
-        );
+        assert!(matches!(code, Some(ShimExit::LockNotHad | ShimExit::StartedBefore)), "{ended:?}");
     }
     std::fs::write(&fifo, "go\n").unwrap();
     assert_eq!(job.wait_shim().code, Some(0));

@@ -53,7 +53,9 @@ fn flood_of_100_mb_is_stored_in_segments() {
 
 #[test]
 fn size_limit_drops_the_oldest_segments() {
-    let mut job = Job::sh("i=0; while [ $i -lt 40 ]; do head -c 65536 /dev/zero; i=$((i+1)); done; echo last");
+    let mut job = Job::sh(
+        "i=0; while [ $i -lt 40 ]; do head -c 65536 /dev/zero; i=$((i+1)); done; echo last",
+    );
     job.spec.limits.segment_bytes = 256 << 10;
     job.spec.limits.output_bytes_max = Some(512 << 10);
     job.run();
