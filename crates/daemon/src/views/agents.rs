@@ -198,9 +198,8 @@ fn disposition(state: &JobState, started: Option<&Started>) -> Disposition {
     use tidegate_core::exit::Reason;
     match state {
         JobState::Launching => Disposition::Launching,
-        JobState::Running(_) => Disposition::Running,
         JobState::Stopping { .. } if started.is_none() => Disposition::Launching,
-        JobState::Stopping { .. } => Disposition::Running,
+        JobState::Running(_) | JobState::Stopping { .. } => Disposition::Running,
         JobState::Quarantined { .. } => Disposition::Failed,
         JobState::Finished { exit, .. } => match &exit.reason {
             Reason::Exited if exit.code == Some(0) => Disposition::Completed,

@@ -49,24 +49,6 @@ pub(super) fn attention(derived: &Derived) -> Vec<AttentionDoc> {
     found
 }
 
-/// Whether anything in it stops the run until a person acts.
-pub(super) fn waits_for_person(run: &Run) -> bool {
-    let Some((spec, plan)) = run.plan() else { return false };
-    !run.status.is_terminal()
-        && plan.features.values().any(|feature| match &feature.state {
-            FeatureState::InReview => spec.review == ReviewPolicy::Person,
-            FeatureState::Blocked(block) => needs_person(block),
-            FeatureState::Queued
-            | FeatureState::Building(_)
-            | FeatureState::Verifying { .. }
-            | FeatureState::Landing(_)
-            | FeatureState::Landed { .. }
-            | FeatureState::Failed { .. }
-            | FeatureState::Cancelled { .. }
-            | FeatureState::Skipped { .. } => false,
-        })
-}
-
 fn job_is_launchers(run: &Run, job: &tidegate_core::ids::JobId) -> bool {
     // A feature's quarantined job is its blocked reason already.
     run.launcher().is_some() && run.jobs.contains_key(job)

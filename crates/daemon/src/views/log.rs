@@ -185,10 +185,9 @@ impl Iterator for Log {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "handed to map_err")]
 fn problem(error: io::Error) -> Problem {
-    let code = match error.kind() {
-        io::ErrorKind::InvalidData => ErrorCode::Corrupt,
-        _ => ErrorCode::Io,
-    };
+    let damaged = error.kind() == io::ErrorKind::InvalidData;
+    let code = if damaged { ErrorCode::Corrupt } else { ErrorCode::Io };
     Problem::new(code, format!("read the output: {error}"))
 }

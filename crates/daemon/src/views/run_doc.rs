@@ -5,7 +5,7 @@ use tidegate_core::launcher::{Launcher, LauncherSpec};
 use tidegate_core::run::{Job, Run, Status, Work};
 use tidegate_core::time::WallMs;
 use tidegate_protocol::{
-    Ages, DaemonDoc, RunDoc, RunKind, SessionBackend, Text, Timestamp,
+    Ages, DaemonDoc, RunDoc, RunKind, SessionBackend, Text,
 };
 
 use super::agents::agents;
@@ -236,9 +236,4 @@ impl LauncherPart {
         self.identity = Some(identity(&started.child));
         self.shim = Some(identity(&started.shim));
     }
-}
-
-/// When a run was last told of: the order of newest first.
-pub fn newest(run: &RunDoc) -> &Timestamp {
-    &run.updated_at
 }

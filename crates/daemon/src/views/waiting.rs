@@ -1,6 +1,6 @@
 //! What a run or a feature waits for, in one line: queue, wave, needs, slots, target, consent.
 
-use tidegate_core::ids::{FeatureId, QueueKey, RunId};
+use tidegate_core::ids::{AgentId, FeatureId, QueueKey, RunId};
 use tidegate_core::plan::{OnFailure, PlanSpec, ReviewPolicy};
 use tidegate_core::run::{Building, Feature, FeatureState, GateStep, LandStep, Plan, Run, Status};
 
@@ -62,7 +62,7 @@ fn turn(run: &Run, queue: Option<&QueuePlace>, supervised: bool) -> String {
 fn of_running(run: &Run) -> Option<String> {
     if let Some((_, launcher)) = run.launcher() {
         let degraded = launcher.degraded.as_ref()?;
-        let ids: Vec<&str> = degraded.agents.iter().map(|id| id.as_str()).collect();
+        let ids: Vec<&str> = degraded.agents.iter().map(AgentId::as_str).collect();
         return Some(format!("its agents: {}", ids.join(", ")));
     }
     let (spec, plan) = run.plan()?;

@@ -1,5 +1,6 @@
 //! The closed words of the run document, from a run's state.
 
+use tidegate_core::ids::AgentId;
 use tidegate_core::launcher::{End, Launcher, LauncherSpec, Source};
 use tidegate_core::run::{JobState, Purpose, Run, Status};
 use tidegate_protocol::{Disposition, RecoveryState, ResumeAction, RunStatus};
@@ -58,18 +59,18 @@ impl Words {
         } else if let Some(wave) = derived.resume_due {
             let limit = spec.resumes_max;
             let so_far = launcher.resumes_since_progress;
-            self.resuming(wave, format!("{so_far} of {limit} resumes used"));
+            self.resuming(wave, &format!("{so_far} of {limit} resumes used"));
         } else if let Some(degraded) = &launcher.degraded {
             self.recovery = RecoveryState::Degraded;
             self.action = Some(ResumeAction::WaitForLiveAgents);
-            let ids: Vec<&str> = degraded.agents.iter().map(|id| id.as_str()).collect();
+            let ids: Vec<&str> = degraded.agents.iter().map(AgentId::as_str).collect();
             self.detail = Some(format!("the launcher is gone, {} live on", ids.join(", ")));
         } else if let Some(wave) = resume_under_way(&derived.run, launcher) {
-            self.resuming(wave, format!("resume {}", launcher.resumes));
+            self.resuming(wave, &format!("resume {}", launcher.resumes));
         }
     }
 
-    fn resuming(&mut self, wave: u32, count: String) {
+    fn resuming(&mut self, wave: u32, count: &str) {
         self.recovery = RecoveryState::Resuming;
         self.action = Some(ResumeAction::ResumeCurrentWave);
         self.detail = Some(format!("the launcher is gone and goes on at wave {wave}: {count}"));

@@ -1,0 +1,170 @@
+//! Why a feature of a plan run is where it is.
+
+use tidegate_core::ids::FeatureId;
+use tidegate_core::run::{Feature, FeatureState, Feedback, Purpose, Run};
+use tidegate_protocol::{EventView, ExplainDoc, Fact, Problem};
+
+use super::attention::attention;
+use super::explain::{event_facts, fact, job_fact, no_daemon};
+use super::feature_doc::evidence;
+use super::job_doc::end_in_words;
+use super::place::HomePaths;
+use super::run_doc::Facts;
+use super::waiting::{barrier, feature_waits_for};
+
+/// Explains one feature. `events` are its newest ones, oldest first.
+///
+/// # Errors
+/// `not_found` when the run has no such feature.
+pub fn explain_feature(
+    facts: &Facts<'_>,
+    id: &FeatureId,
+    events: &[EventView],
+) -> Result<ExplainDoc, Problem> {
+    let run = &facts.derived.run;
+    let missing = || Problem::not_found(format!("run {} has no feature `{id}`", run.id));
+    let (spec, plan) = run.plan().ok_or_else(missing)?;
+    let feature = plan.features.get(id).ok_or_else(missing)?;
+    let mut found = Vec::new();
+    if let Some((wave, open)) = barrier(spec, plan, id) {
+        let names: Vec<&str> = open.iter().map(|id| id.as_str()).collect();
+        found.push(fact("wave", format!("wave {wave} is not done: {}", names.join(", "))));
+    }
+    let needs = spec.features.get(id).map(|feature| feature.needs.as_slice()).unwrap_or_default();
+    for need in needs {
+        let word = plan.features.get(need).map_or("not part of the run", |f| f.state.word());
+        found.push(fact("needs", format!("needs `{need}`, which is {word}")));
+    }
+    job_facts(run, id, &mut found);
+    gate_fact(run, id, facts.paths, &mut found);
+    if let Some(feedback) = &feature.feedback {
+        found.push(fact("feedback", feedback_line(feedback)));
+    }
+    found.extend(event_facts(events));
+    let waits = feature_waits_for(run, spec, plan, id);
+    let needed = attention(facts.derived)
+        .into_iter()
+        .find(|item| item.feature.as_deref() == Some(id.as_str()));
+    Ok(ExplainDoc {
+        run_id: run.id.to_string(),
+        feature: Some(id.to_string()),
+        status: feature.state.word().to_owned(),
+        because: because(run, id, feature, waits),
+        requires_human: needed.is_some(),
+        next: needed.map(|item| item.unblocks).or_else(|| no_daemon(facts)),
+        facts: found,
+        supervised: facts.daemon.running,
+        recorded: facts.derived.recorded,
+    })
+}
+
+/// A line for each feature of a run that is not done, and for each that failed.
+pub(super) fn feature_lines(run: &Run, paths: &HomePaths, found: &mut Vec<Fact>) {
+    let Some((spec, plan)) = run.plan() else { return };
+    let landed = plan.features.keys().filter(|id| plan.is_landed(id)).count();
+    found.push(fact("plan", format!("{landed} of {} features have landed", plan.features.len())));
+    for (wave, id) in spec.in_order() {
+        let Some(feature) = plan.features.get(id).filter(|_| !plan.is_landed(id)) else { continue };
+        let waits = feature_waits_for(run, spec, plan, id);
+        let why = because(run, id, feature, waits);
+        found.push(fact("feature", format!("`{id}` of wave {wave}: {why}")));
+        if matches!(feature.state, FeatureState::Failed { .. }) {
+            gate_fact(run, id, paths, found);
+        }
+    }
+}
+
+fn because(run: &Run, id: &FeatureId, feature: &Feature, waits: Option<String>) -> String {
+    if let Some(waits) = waits {
+        return match &feature.state {
+            FeatureState::Blocked(_) => format!("blocked: {waits}"),
+            FeatureState::Queued
+            | FeatureState::Building(_)
+            | FeatureState::Verifying { .. }
+            | FeatureState::InReview
+            | FeatureState::Landing(_)
+            | FeatureState::Landed { .. }
+            | FeatureState::Failed { .. }
+            | FeatureState::Cancelled { .. }
+            | FeatureState::Skipped { .. } => format!("it waits for {waits}"),
+        };
+    }
+    match &feature.state {
+        FeatureState::Landed { commit: Some(commit) } => format!("it landed as {commit}"),
+        FeatureState::Landed { commit: None } => "it had nothing to change".to_owned(),
+        FeatureState::Failed { reason } => format!("it failed: {reason}"),
+        FeatureState::Cancelled { actor } => format!("{actor} asked for its end"),
+        FeatureState::Skipped { cause } => format!("`{cause}` did not land"),
+        FeatureState::Queued
+        | FeatureState::Building(_)
+        | FeatureState::Verifying { .. }
+        | FeatureState::InReview
+        | FeatureState::Landing(_)
+        | FeatureState::Blocked(_) => match feature.job() {
+            Some(job) => format!("{} for iteration {}", works(run, job), feature.iteration),
+            None => format!("the next step of `{id}` is under way"),
+        },
+    }
+}
+
+fn works(run: &Run, job: &tidegate_core::ids::JobId) -> String {
+    match run.jobs.get(job).map(|job| &job.purpose) {
+        Some(Purpose::Agent { role, .. }) => format!("{role} {job} works"),
+        Some(Purpose::Gate { gate, .. }) => format!("gate {gate} runs as {job}"),
+        Some(Purpose::Launcher { .. } | Purpose::LauncherAgent { .. }) | None => {
+            format!("{job} works")
+        }
+    }
+}
+
+fn job_facts(run: &Run, id: &FeatureId, found: &mut Vec<Fact>) {
+    for (job_id, job) in &run.jobs {
+        let what = match &job.purpose {
+            Purpose::Agent { feature, role, iteration } if feature == id => {
+                format!("{role} {job_id}, iteration {iteration}, attempt {},", job.attempt)
+            }
+            Purpose::Gate { feature, gate, .. } if feature == id => {
+                format!("gate {gate} {job_id}")
+            }
+            Purpose::Agent { .. }
+            | Purpose::Gate { .. }
+            | Purpose::Launcher { .. }
+            | Purpose::LauncherAgent { .. } => continue,
+        };
+        found.push(job_fact(&what, &job.state));
+    }
+}
+
+fn gate_fact(run: &Run, id: &FeatureId, paths: &HomePaths, found: &mut Vec<Fact>) {
+    let Some(evidence) = evidence(run, id, paths) else { return };
+    let verdict = match evidence.passed {
+        Some(true) => "passed",
+        Some(false) => "failed",
+        None => "runs",
+    };
+    let tree = if evidence.merged { "the merged commit" } else { "commit" };
+    let text = format!(
+        "gate {} {verdict} on {tree} {}, see {}",
+        evidence.gate, evidence.commit, evidence.log_path
+    );
+    found.push(Fact { about: "gate".to_owned(), text, at: evidence.ended_at, seq: None });
+}
+
+fn feedback_line(feedback: &Feedback) -> String {
+    match feedback {
+        Feedback::Gate { gate, job, exit, .. } => {
+            format!("the builder was told that gate {gate} ({job}) {}", end_in_words(exit))
+        }
+        Feedback::NoChange => "the builder was told that it left no change".to_owned(),
+        Feedback::HookRefused { output } => {
+            let first = output.lines().next().unwrap_or_default();
+            format!("the builder was told that the commit hook refused: {first}")
+        }
+        Feedback::LeftBranch { found } => {
+            format!("the builder was told that it left its branch for {found}")
+        }
+        Feedback::SyncConflict { paths } => {
+            format!("the builder was told that the target conflicts in {}", paths.join(", "))
+        }
+    }
+}
