@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::near::is_hidden;
 use crate::source::Source;
 use crate::span::Span;
 
@@ -164,7 +165,7 @@ pub struct Diagnostic {
     pub line: u32,
     /// Column from 1, in characters.
     pub column: u32,
-    /// One sentence, without line breaks or control characters.
+    /// One sentence of bounded length, without line breaks or control characters.
     pub message: String,
     /// What to do about it.
     pub hint: Option<String>,
@@ -175,6 +176,7 @@ pub struct Diagnostic {
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { severity, code, file, line, column, message, .. } = self;
+        let file: String = file.chars().filter(|character| !is_hidden(*character)).collect();
         write!(f, "{file}:{line}:{column}: {}[{code}]: {message}", severity.as_str())?;
         self.hint.iter().try_for_each(|hint| write!(f, " (hint: {hint})"))
     }

@@ -3,6 +3,7 @@
 //! It must not know what the text means.
 
 use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::near::is_hidden;
 use crate::span::Span;
 
 /// A text file: path, text without its byte order mark, and where its lines start.
@@ -114,11 +115,32 @@ impl Source {
             file: self.path.clone(),
             line,
             column,
-            message: message.into(),
-            hint: (!hint.is_empty()).then(|| hint.to_owned()),
+            message: plain(&message.into()),
+            hint: (!hint.is_empty()).then(|| plain(hint)),
             span: span.clone(),
         }
     }
+}
+
+/// Characters of a message or hint that are kept.
+const MESSAGE_CHARS_MAX: usize = 600;
+
+/// A text of bounded length on one line, where hidden characters are escaped: what a user wrote may
+/// be part of it.
+fn plain(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for (count, character) in text.chars().enumerate() {
+        if count == MESSAGE_CHARS_MAX {
+            shown.push('…');
+            break;
+        }
+        if is_hidden(character) {
+            shown.extend(character.escape_default());
+        } else {
+            shown.push(character);
+        }
+    }
+    shown
 }
 
 fn bounded(number: usize) -> u32 {

@@ -8,6 +8,7 @@ use tidegate_config::{
     load_config, resolve,
 };
 use tidegate_core::ids::{AgentName, GateName};
+use tidegate_core::launcher::SelectionStyle;
 use tidegate_core::plan::{GateRun, PromptChannel, ReviewPolicy, Strategy};
 
 /// A snapshot without the text that it was made from.
@@ -259,4 +260,41 @@ fn bundle_without_config_names_what_is_missing() {
     let found = resolve(&bundle, &Selection::default()).err().unwrap_or_default();
     let found: Vec<_> = found.iter().map(|one| one.code.as_str()).collect();
     assert_eq!(found, ["no_builder", "unknown_gate"]);
+}
+
+#[test]
+fn launcher_is_found_by_the_longest_beginning_of_its_argv() {
+    let text = "[launcher.node]\nargv = [\"node\"]\n[launcher.wave]\nargv = [\"node\", \"w.js\"]\n\
+                selection = \"append\"\n[launcher.named]\nresume_argv = [\"again\", \"{wave}\"]\n";
+    let file = NamedFile { path: "tidegate.toml".into(), bytes: text.into() };
+    let layered = load_config(&ConfigFiles { repository: Some(file), ..ConfigFiles::default() });
+    assert_eq!(layered.findings, []);
+    let found = |words: &[&str]| {
+        let argv: Vec<String> = words.iter().map(ToString::to_string).collect();
+        layered.config.launcher_for(&argv).map(|(name, entry)| (name.to_owned(), entry.style()))
+    };
+    let wave = Some(("wave".to_owned(), SelectionStyle::Append));
+    assert_eq!(found(&["node", "w.js", "-v"]), wave);
+    assert_eq!(found(&["node", "x"]), Some(("node".to_owned(), SelectionStyle::EnvironmentOnly)));
+    assert_eq!(found(&["nod"]), None);
+    assert_eq!(found(&[]), None);
+    let named = layered.config.launchers.get("named").map(|entry| entry.value.style());
+    let again = vec!["again".to_owned(), "{wave}".to_owned()];
+    assert_eq!(named, Some(SelectionStyle::ResumeArgv(again)));
+}
+
+#[test]
+fn names_of_others_never_reach_a_terminal_as_they_are() {
+    let text = "agent.\"\\u001b[31m\" = 1\n[agent.\"a\\u0007\"]\nargv = [\"{prom\\u001bpt}\"]\n\
+                [role.builder]\nagent = \"b\"\n[role.\"x\\u202e\"]\nagent = \"a\\u0008\"\n";
+    let file = NamedFile { path: "tidegate.toml".into(), bytes: text.into() };
+    let layered = load_config(&ConfigFiles { repository: Some(file), ..ConfigFiles::default() });
+    assert!(layered.findings.len() >= 4);
+    for one in &layered.findings {
+        let texts = [Some(one.message.clone()), one.hint.clone(), Some(one.to_string())];
+        for text in texts.into_iter().flatten() {
+            let hidden = |c: char| c.is_control() || c == '\u{202e}';
+            assert!(!text.contains(hidden), "{text:?}");
+        }
+    }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use tidegate_core::ids::{AgentName, GateName, RoleName};
+use tidegate_core::launcher::SelectionStyle;
 use tidegate_core::limits;
 use tidegate_core::plan::{CommitRule, GateRun, OnFailure, PromptChannel, ReviewPolicy, Strategy};
 
@@ -138,6 +139,29 @@ pub enum LauncherSelection {
     Env,
     /// As flags at the end of its argv, too.
     Append,
+}
+
+impl LauncherEntry {
+    /// How core starts and resumes it. A template for the resume leaves the first start as it is.
+    pub fn style(&self) -> SelectionStyle {
+        match (&self.resume_argv, self.selection) {
+            (Some(template), _) => SelectionStyle::ResumeArgv(template.clone()),
+            (None, LauncherSelection::Append) => SelectionStyle::Append,
+            (None, LauncherSelection::Env) => SelectionStyle::EnvironmentOnly,
+        }
+    }
+}
+
+impl Config {
+    /// The launcher entry for a submitted argv: the one whose own argv is the longest beginning
+    /// of it.
+    pub fn launcher_for(&self, argv: &[String]) -> Option<(&str, &LauncherEntry)> {
+        let fitting = self.launchers.iter().filter_map(|(name, entry)| {
+            let own = entry.value.argv.as_ref().filter(|own| argv.starts_with(own))?;
+            Some((own.len(), name.as_str(), &entry.value))
+        });
+        fitting.max_by_key(|(words, ..)| *words).map(|(_, name, entry)| (name, entry))
+    }
 }
 
 impl Default for Config {
