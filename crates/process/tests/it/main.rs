@@ -2,6 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod ends;
+#[cfg(feature = "failpoints")]
+mod faults;
 mod fixture;
 mod identities;
 mod launches;
