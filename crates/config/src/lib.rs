@@ -27,7 +27,7 @@ pub use diagnostic::{Code, Diagnostic, Severity, has_errors, sort};
 pub use duration::{InvalidDuration, format_duration, parse_duration};
 pub use node::{Entry, Node, Table, Value};
 pub use plan::{FeatureDoc, ParsedPlan, PlanDoc, WaveDoc, parse_plan};
-pub use resolve::{AssumedNeed, Resolved, Selection, blob_id, check, resolve};
+pub use resolve::{AssumedNeed, Resolved, Selection, blob_id, check, resolve, resolve_after};
 pub use settings::{
     AgentEntry, Config, ConfigFiles, ENVIRONMENT, GateEntry, LauncherEntry, LauncherSelection,
     Layer, Layered, NamedFile, Origin, Override, Place, RoleEntry, Shown, Sourced, branch_ref,

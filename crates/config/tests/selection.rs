@@ -3,7 +3,7 @@
 mod support;
 
 use support::{CONFIG, bundle, corpus, resolved};
-use tidegate_config::{Resolved, Selection, blob_id, check, resolve};
+use tidegate_config::{Resolved, Selection, blob_id, check, resolve, resolve_after};
 
 const PLAN: &str = r#"
 gates = ["test"]
@@ -98,6 +98,16 @@ fn selection_of_features_keeps_only_them() {
     let features = Some(vec!["b".to_owned()]);
     let got = select(&Selection { features, ..Selection::default() });
     insta::assert_snapshot!(got.err().unwrap_or_default().join("\n"));
+}
+
+#[test]
+fn selection_after_another_run_takes_what_landed_for_met() {
+    let selection = Selection { features: Some(vec!["b".to_owned()]), ..Selection::default() };
+    let bundle = bundle("plan.toml", PLAN.as_bytes(), CONFIG);
+    let landed = resolved("plan.toml", PLAN, CONFIG).spec.waves[0].features[..1].to_vec();
+    let got = resolve_after(&bundle, &selection, &landed);
+    let assumed = got.map(|got| got.assumed.iter().map(|one| one.need.to_string()).collect());
+    assert_eq!(assumed, Ok(vec!["a".to_owned()]));
 }
 
 #[test]

@@ -49,7 +49,7 @@ pub(super) fn build(
     doc: &PlanDoc,
     layered: &Layered,
     prompts: Prompts,
-    selection: &Selection,
+    (selection, landed): (&Selection, &[FeatureId]),
     found: &mut Vec<Diagnostic>,
 ) -> Option<Resolved> {
     let config = &layered.config;
@@ -62,7 +62,7 @@ pub(super) fn build(
     let all = place(doc, prompts)?;
     let taken: Vec<&Placed<'_>> =
         all.iter().filter(|one| selection.takes(one.wave, one.doc)).collect();
-    let needs = Needs::split(&all, &taken, found)?;
+    let needs = Needs::split(&all, &taken, landed, found)?;
     let mut features = BTreeMap::new();
     for one in &taken {
         let prompt = blobs.add(&one.prompt);
@@ -125,6 +125,7 @@ impl Needs {
     fn split(
         all: &[Placed<'_>],
         taken: &[&Placed<'_>],
+        landed: &[FeatureId],
         found: &mut Vec<Diagnostic>,
     ) -> Option<Self> {
         let by_id: BTreeMap<&str, &Placed<'_>> = all.iter().map(|o| (o.id.as_str(), o)).collect();
@@ -139,7 +140,7 @@ impl Needs {
                     if !kept.contains(&other.id) {
                         kept.push(other.id.clone());
                     }
-                } else if other.wave < one.wave {
+                } else if other.wave < one.wave || landed.contains(&other.id) {
                     let (feature, need) = (one.id.clone(), other.id.clone());
                     let assumed = AssumedNeed { feature, need, wave: other.wave };
                     if !needs.assumed.contains(&assumed) {

@@ -79,6 +79,19 @@ pub fn check(bundle: &Bundle, selection: &Selection) -> Vec<Diagnostic> {
 /// # Errors
 /// All that was found, warnings included, sorted by file and line; at least one is an error.
 pub fn resolve(bundle: &Bundle, selection: &Selection) -> Result<Resolved, Vec<Diagnostic>> {
+    resolve_after(bundle, selection, &[])
+}
+
+/// As [`resolve`], for a run that goes on where another ended: needs on the features in `landed` are
+/// met whatever their wave. They are recorded in [`Resolved::assumed`], too.
+///
+/// # Errors
+/// As [`resolve`].
+pub fn resolve_after(
+    bundle: &Bundle,
+    selection: &Selection,
+    landed: &[FeatureId],
+) -> Result<Resolved, Vec<Diagnostic>> {
     let layered = load_config(&bundle.config);
     let parsed = parse_plan(&bundle.plan.path, &bundle.plan.bytes);
     let mut found = layered.findings.clone();
@@ -96,7 +109,8 @@ pub fn resolve(bundle: &Bundle, selection: &Selection) -> Result<Resolved, Vec<D
             let mut sink = Sink::new(source);
             warn_of_ungated(doc, &layered, &mut sink);
             found.extend(sink.finish());
-            resolved = build::build(bundle, doc, &layered, prompts, selection, &mut found);
+            resolved =
+                build::build(bundle, doc, &layered, prompts, (selection, landed), &mut found);
         }
     }
     sort(&mut found);
