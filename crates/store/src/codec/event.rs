@@ -1,0 +1,144 @@
+//! Facts of runs. The kind stands in a column of its own; the body has the rest.
+
+use serde_json::{Map, Value};
+use tidegate_core::run::Event;
+
+use super::json::{Fields, Malformed, put, take};
+
+/// The version of the bodies. Another form of an event gets another one.
+const VERSION: u32 = 1;
+
+/// The text of a body: its keys in order, and the version.
+pub(super) fn versioned(mut map: Map<String, Value>) -> String {
+    map.insert("v".to_owned(), Value::from(VERSION));
+    map.sort_keys();
+    Value::Object(map).to_string()
+}
+
+/// The fields of a body of a known version.
+pub(super) fn read_versioned(body: &str) -> Result<Fields, Malformed> {
+    let value = serde_json::from_str(body)
+        .map_err(|error| Malformed::new(format!("is not JSON: {error}")))?;
+    let mut fields = Fields::of(value)?;
+    match fields.take::<u32>("v")? {
+        VERSION => Ok(fields),
+        other => Err(Malformed::new(format!("unknown version {other}")).inside("v")),
+    }
+}
+
+macro_rules! events {
+    ($($variant:ident $kind:literal { $($place:tt $field:ident $how:tt),* $(,)? }),* $(,)?) => {
+        fn put_event(event: &Event) -> Map<String, Value> {
+            let mut map = Map::new();
+            match event {
+                $(Event::$variant { $($place: $field),* } => {
+                    $( put!(map, $field, $how); )*
+                })*
+            }
+            map
+        }
+
+        fn take_event(kind: &str, fields: &mut Fields) -> Result<Event, Malformed> {
+            Ok(match kind {
+                $($kind => Event::$variant { $($place: take!(fields, $how)),* },)*
+                _ => return Err(Malformed::new(format!("unknown kind {kind:?}"))),
+            })
+        }
+
+        /// The kinds that are known, for a test against the names in core.
+        #[cfg(test)]
+        pub(super) const KINDS: &[&str] = &[$($kind),*];
+    };
+}
+
+events! {
+    Submitted "submitted" { 0 submitted flat },
+    Claimed "daemon-claimed" { supervisor supervisor "supervisorId", at at "at" },
+    Adopted "daemon-adopted" { supervisor supervisor "supervisorId" },
+    CancelRequested "cancel-requested" { actor actor "actor" },
+    Completed "run-completed" { at at "at" },
+    Failed "run-failed" { at at "at", detail detail "detail" },
+    Cancelled "run-cancelled" { at at "at", actor actor "actor" },
+    JobCreated "job-created" {
+        job job "job",
+        purpose purpose "purpose",
+        attempt attempt "attempt",
+        nonce nonce "nonce",
+        at at "at",
+    },
+    JobStarted "job-started" { job job "job", started started "started" },
+    LauncherStarted "launcher-started" {
+        job job "job",
+        started started "started",
+        resumed resumed "resumed",
+    },
+    JobStopping "job-stopping" { job job "job", actor actor "actor" },
+    JobFinished "job-finished" { job job "job", exit exit "exit" },
+    JobQuarantined "job-quarantined" { job job "job", detail detail "detail" },
+    Progress "progress" { journal journal "journal" },
+    AgentRegistered "agent-registered" { agent agent "agentId", registered registered "registered" },
+    AgentExited "agent-exited" { agent agent "agentId", end end "end" },
+    AgentsAdopted "agent-runtime-adopted" { end end "end", agents agents "agentIds" },
+    Resuming "launcher-resuming" { wave wave "wave" },
+    StatusReconciled "launcher-status-reconciled" { settled settled flat },
+    FailedBeforeStatus "failed-before-status" {
+        settled settled flat,
+        launcher_pid launcher_pid "launcherPid",
+    },
+    AgentsSwept "agents-swept" { remaining remaining "remaining" },
+    FeatureAdmitted "feature-admitted" { feature feature "feature" },
+    WorktreeReady "worktree-ready" { feature feature "feature", path path "path", base base "base" },
+    AttemptFailed "attempt-failed" { feature feature "feature", job job "job", counted counted "counted" },
+    BuilderFinished "builder-finished" { feature feature "feature", job job "job" },
+    SnapshotSkipped "snapshot-skipped" { feature feature "feature", job job "job", why why "why" },
+    Committed "committed" { feature feature "feature", tested tested "tested" },
+    IterationFailed "iteration-failed" {
+        feature feature "feature",
+        feedback feedback "feedback",
+        sync sync "sync",
+    },
+    GatePassed "gate-passed" { feature feature "feature", gate gate "gate", job job "job" },
+    GateFailed "gate-failed" { feature feature "feature", gate gate "gate", job job "job" },
+    Verified "verified" { feature feature "feature" },
+    Approved "approved" { feature feature "feature", commit commit "commit", by by "by" },
+    LandingAdmitted "landing-admitted" { feature feature "feature" },
+    MergePrepared "merge-prepared" { feature feature "feature", merged merged "merged" },
+    LandingIntended "landing-intended" { feature feature "feature", merged merged "merged" },
+    TargetMoved "target-moved" { feature feature "feature" },
+    Landed "landed" { feature feature "feature", commit commit "commit" },
+    Blocked "feature-blocked" { feature feature "feature", block block "block" },
+    Unblocked "feature-unblocked" { feature feature "feature" },
+    FeatureFailed "feature-failed" { feature feature "feature", reason reason "reason" },
+    FeatureSkipped "feature-skipped" { feature feature "feature", cause cause "cause" },
+    FeatureCancelled "feature-cancelled" { feature feature "feature", actor actor "actor" },
+    FeatureRetried "feature-retried" { feature feature "feature", actor actor "actor" },
+}
+
+/// The body of a fact.
+pub(crate) fn event_body(event: &Event) -> String {
+    let mut map = put_event(event);
+    if let Some(pid) = launcher_pid(event) {
+        map.insert("launcherPid".to_owned(), Value::from(pid));
+    }
+    versioned(map)
+}
+
+/// Reads a fact back.
+pub(crate) fn read_event(kind: &str, body: &str) -> Result<Event, Malformed> {
+    let mut fields = read_versioned(body)?;
+    let told: Option<u32> = match kind {
+        "launcher-started" => Some(fields.take("launcherPid")?),
+        _ => None,
+    };
+    let event = take_event(kind, &mut fields)?;
+    fields.end()?;
+    if told != launcher_pid(&event) {
+        return Err(Malformed::new("is not the pid of the start").inside("launcherPid"));
+    }
+    Ok(event)
+}
+
+/// The pid that the start of a launcher says twice: scripts look for it at the top.
+fn launcher_pid(event: &Event) -> Option<u32> {
+    if let Event::LauncherStarted { started, .. } = event { Some(started.child.pid) } else { None }
+}

@@ -1,0 +1,76 @@
+//! Where features of a plan stand.
+
+use tidegate_core::run::{
+    Block, Building, Feature, FeatureState, Feedback, GateStep, LandStep, Merged, Tested,
+};
+
+use super::json::{record, tagged};
+
+record!(Tested { commit "commit", tree "tree" });
+record!(Merged { onto "onto", commit "commit", tree "tree" });
+
+record!(Feature {
+    state "state",
+    iteration "iteration",
+    failures "failures",
+    base "base",
+    worktree "worktree",
+    tested "tested",
+    feedback "feedback",
+    sync "sync",
+    approved "approved",
+});
+
+tagged!(FeatureState by "word" {
+    Queued "queued" {},
+    Building "building" { 0 step "step" },
+    Verifying "verifying" { gate gate "gate", step step "step" },
+    InReview "in_review" {},
+    Landing "landing" { 0 step "step" },
+    Blocked "blocked" { 0 block "block" },
+    Landed "landed" { commit commit "commit" },
+    Failed "failed" { reason reason "reason" },
+    Cancelled "cancelled" { actor actor "actor" },
+    Skipped "skipped" { cause cause "cause" },
+});
+
+tagged!(Building by "word" {
+    AwaitingSlot "awaiting_slot" {},
+    Preparing "preparing" {},
+    Agent "agent" { 0 job "job" },
+    Committing "committing" { 0 job "job" },
+});
+
+tagged!(GateStep by "word" {
+    AwaitingSlot "awaiting_slot" {},
+    Running "running" { 0 job "job" },
+});
+
+tagged!(LandStep by "word" {
+    AwaitingTarget "awaiting_target" {},
+    Merging "merging" {},
+    Gates "gates" { merged merged "merged", gate gate "gate", step step "step" },
+    Updating "updating" { merged merged "merged" },
+});
+
+tagged!(Block by "reason" {
+    Conflict "conflict" { paths paths "paths" },
+    TargetDirty "target_dirty" { paths paths "paths", why why "why" },
+    TargetMissing "target_missing" {},
+    Git "git" { detail detail "detail" },
+    Quarantine "quarantine" { job job "job", detail detail "detail" },
+});
+
+tagged!(Feedback by "word" {
+    Gate "gate" {
+        gate gate "gate",
+        commit commit "commit",
+        job job "job",
+        exit exit "exit",
+        merged merged "merged",
+    },
+    NoChange "no_change" {},
+    HookRefused "hook_refused" { output output "output" },
+    LeftBranch "left_branch" { found found "found" },
+    SyncConflict "sync_conflict" { paths paths "paths" },
+});

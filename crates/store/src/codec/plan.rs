@@ -1,0 +1,67 @@
+//! Plans as they were pinned at submit.
+
+use tidegate_core::plan::{
+    AgentSpec, CommitRule, FeatureSpec, GateRun, GateSpec, LandingSpec, OnFailure, PlanSpec,
+    PromptChannel, ReviewPolicy, RoleSpec, Strategy, WaveSpec,
+};
+
+use super::json::{record, tagged, words};
+
+record!(PlanSpec {
+    title "title",
+    path "path",
+    source "source",
+    config "config",
+    target "target",
+    waves "waves",
+    features "features",
+    agents "agents",
+    builder "builder",
+    gates "gates",
+    landing "landing",
+    review "review",
+    on_failure "onFailure",
+    commit "commit",
+    active_max "activeMax",
+    env_pass "envPass",
+});
+
+record!(WaveSpec { number "number", name "name", features "features" });
+
+record!(FeatureSpec {
+    title "title",
+    prompt "prompt",
+    needs "needs",
+    paths "paths",
+    gates "gates",
+    agent "agent",
+    allow_no_change "allowNoChange",
+    iterations_max "iterationsMax",
+    attempts_max "attemptsMax",
+});
+
+record!(RoleSpec { name "name", agent "agent" });
+
+record!(AgentSpec {
+    argv "argv",
+    prompt "prompt",
+    env "env",
+    timeout_ms "timeoutMs",
+    grace_ms "graceMs",
+});
+
+words!(PromptChannel { Stdin "stdin", Argv "argv", File "file" });
+
+record!(GateSpec { run "run", env "env", cache "cache", timeout_ms "timeoutMs" });
+
+tagged!(GateRun by "word" {
+    Argv "argv" { 0 argv "argv" },
+    Script "script" { 0 script "script" },
+});
+
+record!(LandingSpec { strategy "strategy", merge_gates "mergeGates" });
+
+words!(Strategy { Merge "merge", Squash "squash" });
+words!(ReviewPolicy { Auto "auto", Person "person" });
+words!(OnFailure { Stop "stop", Continue "continue" });
+words!(CommitRule { Auto "auto", Agent "agent" });

@@ -1,0 +1,50 @@
+//! The durable store of a home: an append-only log of events with a hash chain per subject, rows
+//! projected from it for readers, and the outbox of effects, all in one SQLite database.
+//!
+//! One owner writes. It takes an epoch ([`Store::begin_epoch`]) and then records groups of inputs
+//! ([`Store::turn`]), each input in a savepoint of its own ([`Turn::input`]). Every transaction
+//! proves that its epoch is still the newest one. What a turn acknowledges is durable in the
+//! database and noted in the highwater file, so that a store that lost its newest transactions is
+//! found out at the next start.
+//!
+//! Readers ([`Reader`]) change no byte of the home. All questions are methods of [`View`].
+//!
+//! The events are the truth: [`View::rebuild`] makes a run of them, and rows are there for lists
+//! and indexes. No SQL leaves this crate, for another database is to stand behind the same
+//! interface one day.
+#![deny(clippy::wildcard_enum_match_arm)]
+
+mod backup;
+mod ballast;
+mod chain;
+mod codec;
+mod connection;
+mod epoch;
+mod error;
+mod files;
+mod highwater;
+mod migrate;
+mod read;
+mod reader;
+mod row;
+mod store;
+mod turn;
+mod verify;
+mod write;
+
+pub use chain::blob_id;
+pub use error::{Corrupt, OpenError, StoreError};
+pub use migrate::Migration;
+pub use read::{
+    DaemonRow, EventFilter, EventRow, HomeRow, LandedRow, ListFilter, Listed, OutboxRow, Page,
+    QuarantinedRow, Resolved, View, WaveFilter,
+};
+pub use reader::{Reader, advise};
+pub use row::{
+    AgentRow, Disposition, FeatureRow, JobRow, LauncherRow, PlanRow, Recovery, ResumeAction,
+    RunRow, RunStatus, Unknown, WorkRow,
+};
+pub use store::{Began, Options, Store, Token, WentBack};
+pub use turn::Turn;
+pub use verify::{Broken, VerifyReport, verify};
+pub use write::{CommandRecord, Savepoint};

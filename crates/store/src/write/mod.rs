@@ -1,0 +1,11 @@
+//! What can be written, and only within a turn.
+
+mod command;
+mod log;
+mod projection;
+mod save;
+
+pub use command::CommandRecord;
+pub(crate) use log::Log;
+pub use save::Savepoint;
+pub(crate) use save::claimed_at;
