@@ -30,6 +30,6 @@ pub fn now() -> std::io::Result<Now> {
 /// When the kernel gives no random bytes.
 pub fn entropy() -> std::io::Result<u64> {
     let mut bytes = [0; 8];
-    getrandom::fill(&mut bytes).map_err(std::io::Error::other)?;
+    getrandom::fill(&mut bytes).map_err(|error| std::io::Error::other(error.to_string()))?;
     Ok(u64::from_ne_bytes(bytes))
 }

@@ -11,4 +11,6 @@ mod clock;
 pub mod engine;
 pub mod environment;
 pub mod host;
+pub mod http;
 pub mod spool;
+pub mod views;

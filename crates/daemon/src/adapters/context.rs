@@ -60,8 +60,8 @@ impl Context {
     /// # Errors
     /// When the store cannot be read, or does not have them.
     pub fn pinned(&self, id: &BlobId) -> Result<Vec<u8>, String> {
-        let reader = Reader::open(&self.home).map_err(|error| error.to_string())?;
-        let bytes = reader.blob(id).map_err(|error| error.to_string())?;
+        let mut reader = Reader::open(&self.home).map_err(|error| error.to_string())?;
+        let bytes = reader.read(|view| view.blob(id)).map_err(|error| error.to_string())?;
         bytes.ok_or_else(|| format!("the pinned bytes {id} are gone"))
     }
 

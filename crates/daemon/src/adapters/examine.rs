@@ -8,7 +8,8 @@ use tidegate_core::ids::JobId;
 use tidegate_core::limits::GRACE_MS;
 use tidegate_core::run::{Purpose, Report};
 use tidegate_core::verdict::{Row, Verdict, verdict};
-use tidegate_process::{ControlClient, ControlError, JobDir, OutputHints, Sweep, observe};
+use tidegate_process::{ControlClient, ControlError, JobDir, OutputHints, Sweep};
+use tidegate_process::observe::observe;
 
 use super::ingest;
 use super::jobs::{After, Entry, Jobs, is_launcher};

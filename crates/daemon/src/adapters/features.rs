@@ -143,7 +143,7 @@ impl Work {
                 found: head.map_or_else(|| "an empty branch".to_owned(), |head| head.to_string()),
             },
             git::CommitOutcome::Uncommittable { paths, output } => {
-                let paths: Vec<String> = paths.iter().map(ToString::to_string).collect();
+                let paths: Vec<String> = paths.iter().map(|dirty| text(&dirty.path)).collect();
                 CommitOutcome::HookRefused {
                     output: format!("cannot be committed: {}\n{output}", paths.join(", ")),
                 }
@@ -209,7 +209,7 @@ impl Work {
             git::UpdateOutcome::Moved { .. } => UpdateOutcome::Moved,
             git::UpdateOutcome::Dirty(dirty) => UpdateOutcome::Dirty {
                 paths: texts(&dirty.paths),
-                why: format!("{}: {}", dirty.worktree.display(), dirty.why),
+                why: format!("{}: {}", dirty.worktree.display(), why(&dirty.why)),
             },
             git::UpdateOutcome::Missing => UpdateOutcome::Missing,
         })
@@ -225,6 +225,19 @@ impl Work {
         let Some(old) = repo.resolve(&refname)? else { return Ok(true) };
         let request = git::UpdateRequest { target: refname, old, new };
         Ok(repo.target_obstacle(&request)?.is_none())
+    }
+}
+
+/// What is in the way of a landing, for people.
+fn why(reason: &git::DirtyReason) -> String {
+    match reason {
+        git::DirtyReason::TrackedChanges => "uncommitted changes".to_owned(),
+        git::DirtyReason::InProgress(operation) => format!("a {} is in progress", operation.as_str()),
+        git::DirtyReason::WouldOverwrite => "files that are not tracked are in the way".to_owned(),
+        git::DirtyReason::Locked { lock } => format!("git is at work there ({})", lock.display()),
+        git::DirtyReason::CheckedOutTwice => "the branch is checked out more than once".to_owned(),
+        git::DirtyReason::Unreachable => "the worktree cannot be reached".to_owned(),
+        git::DirtyReason::GitRefused { stderr } => format!("git refused: {}", stderr.trim_end()),
     }
 }
 

@@ -12,7 +12,8 @@ use tidegate_core::plan::{AgentSpec, GateRun, GateSpec, PromptChannel};
 use tidegate_core::run::{Job, Purpose, Run};
 use tidegate_core::ids::JobId;
 use tidegate_process::record::{Limits, OutputMode, Spec, Stdin, Text};
-use tidegate_process::{JobDir, OutputReader};
+use tidegate_process::JobDir;
+use tidegate_process::output::OutputReader;
 
 use super::context::Context;
 use super::prompt;
@@ -267,7 +268,8 @@ pub(super) fn end_of_output(job_dir: &Path, bytes: usize) -> String {
     let segments = OutputReader::segments(job_dir).unwrap_or_default();
     let mut end = Vec::new();
     for segment in segments.iter().rev() {
-        let Ok(content) = std::fs::read(&segment.path) else { continue };
+        let path = job_dir.join(format!("output.{}", segment.number));
+        let Ok(content) = std::fs::read(path) else { continue };
         let missing = bytes.saturating_sub(end.len());
         let from = content.len().saturating_sub(missing);
         end.splice(0..0, content[from..].iter().copied());

@@ -36,15 +36,27 @@ pub fn recover<D: Dispatch>(
     live.home = store.view().home().map_err(EngineError::Store)?;
     let open = store.view().pending_and_running().map_err(EngineError::Store)?;
     for row in open {
-        match read_back(&store, &row.id) {
-            Ok(run) => live.put(run),
-            Err(StoreError::Corrupt(why)) => {
-                live.hold(row.queue.clone());
-                recovered.corrupt.push((row.id.clone(), why.to_string()));
-                damaged.push((row.id, why));
+        let (id, readable) = match row {
+            Ok(row) => (row.id, Ok(row.queue)),
+            Err(why) => match why.run.clone() {
+                Some(run) => (run, Err(why)),
+                None => return Err(EngineError::Store(StoreError::Corrupt(why))),
+            },
+        };
+        let rebuilt = rebuild(&store, &id)?;
+        let (queue, why) = match (readable, rebuilt) {
+            (Ok(_), Ok(run)) => {
+                live.put(run);
+                continue;
             }
-            Err(error) => return Err(EngineError::Store(error)),
-        }
+            (Ok(queue), Err(why)) => (Some(queue), why),
+            (Err(why), Ok(run)) => (Some(run.queue), why),
+            // Neither its row nor its log tells its queue: nothing of it can start either.
+            (Err(why), Err(_)) => (None, why),
+        };
+        queue.into_iter().for_each(|queue| live.hold(queue));
+        recovered.corrupt.push((id.clone(), why.to_string()));
+        damaged.push((id, why));
     }
     let adopt = Input::Adopt { supervisor: supervisor.clone() };
     let running = live.runs().filter(|run| matches!(run.status, Status::Running { .. }));
@@ -79,11 +91,14 @@ pub fn recover<D: Dispatch>(
     Ok((engine, recovered))
 }
 
-fn read_back(store: &Store, id: &RunId) -> Result<Run, StoreError> {
-    let events = store.view().replay(id)?;
-    let why = "its log does not begin with its submit".to_owned();
-    Run::replay(&events)
-        .ok_or(StoreError::Corrupt(Corrupt { run: Some(id.clone()), seq: None, why }))
+/// The run that its log tells of; the inner error when the log does not read back.
+fn rebuild(store: &Store, id: &RunId) -> Result<Result<Run, Corrupt>, EngineError> {
+    let missing = || Corrupt { run: Some(id.clone()), seq: None, why: "it has no log".to_owned() };
+    match store.view().rebuild(id) {
+        Ok(run) => Ok(run.ok_or_else(missing)),
+        Err(StoreError::Corrupt(why)) => Ok(Err(why)),
+        Err(error) => Err(EngineError::Store(error)),
+    }
 }
 
 fn log_failure(what: impl std::fmt::Display, outcome: Result<(), StoreError>) {

@@ -7,15 +7,14 @@ use tidegate_core::run::{Event, Input, Rejected, Run, Status, Submitted, Work, s
 use tidegate_core::time::Now;
 use tidegate_protocol::{ErrorCode, Problem};
 
-use tidegate_store::{Savepoint, StoreError};
+use tidegate_store::{Savepoint, StoreError, blob_id};
 
 use super::command::{Command, Submit};
 use super::live::Stage;
-use super::pins::pin;
 use super::repeat::what_is_left;
 
 /// One input of a group at work: the stage that it reads, and the transaction that it writes to.
-pub(super) struct Work<'s, 'l, 'w, 't> {
+pub(super) struct AtWork<'s, 'l, 'w, 't> {
     pub(super) stage: &'s Stage<'l>,
     pub(super) write: &'w mut Savepoint<'t>,
     pub(super) now: Now,
@@ -55,7 +54,7 @@ pub(super) struct Outcome {
     pub(super) nudge: Option<RunId>,
 }
 
-impl Work<'_, '_, '_, '_> {
+impl AtWork<'_, '_, '_, '_> {
     /// Carries out `command`.
     pub(super) fn execute(&mut self, command: &Command) -> Result<Outcome, Failed> {
         match command {
@@ -97,8 +96,8 @@ impl Work<'_, '_, '_, '_> {
         if let Some(run) = self.stage.get(id) {
             return Ok(run.clone());
         }
-        let events = self.write.view().replay(id)?;
-        Run::replay(&events).ok_or_else(|| not_found("run", id.as_str()).into())
+        let run = self.write.view().rebuild(id)?;
+        run.ok_or_else(|| not_found("run", id.as_str()).into())
     }
 
     fn input(&mut self, id: &RunId, input: &Input) -> Result<Outcome, Failed> {
@@ -134,7 +133,7 @@ impl Work<'_, '_, '_, '_> {
         for (id, bytes) in &submit.blobs {
             self.write.put_blob(id, bytes)?;
         }
-        let env = pin(&submit.env);
+        let env = blob_id(&submit.env);
         self.write.put_blob(&env, &submit.env)?;
         let queue = tidegate_core::ids::QueueKey {
             project,

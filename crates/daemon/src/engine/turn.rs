@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use tidegate_core::admission::{Caps, grants};
 use tidegate_core::ids::{QueueKey, RunId};
-use tidegate_core::run::{Input, Report, Run, Status, step};
+use tidegate_core::run::{Input, Report, Run, step};
 use tidegate_core::time::{Now, WallMs};
 use tidegate_protocol::{ErrorCode, Problem};
 use tidegate_store::{CommandRecord, Savepoint, Store, StoreError};
@@ -15,7 +15,7 @@ use super::command::Idempotency;
 use super::dispatch::{Dispatch, Target};
 use super::handle::{Answer, Message, Request};
 use super::live::{Live, Stage, Staged};
-use super::requests::{Failed, Outcome, Work};
+use super::requests::{AtWork, Failed, Outcome};
 
 /// Where a turn takes clocks and random bits from.
 pub trait Chance {
@@ -229,13 +229,13 @@ fn execute(
     now: Now,
 ) -> Result<Outcome, Failed> {
     let Some(name) = &request.idempotency else {
-        return Work { stage, write, now }.execute(&request.command);
+        return AtWork { stage, write, now }.execute(&request.command);
     };
     let body_hash = hash(&name.body_hash)?;
     if let Some(known) = write.view().recall(&name.actor, &name.key)? {
         return answer_again(name, &known, body_hash);
     }
-    let outcome = Work { stage, write, now }.execute(&request.command)?;
+    let outcome = AtWork { stage, write, now }.execute(&request.command)?;
     write.remember(&CommandRecord {
         actor: name.actor.clone(),
         key: name.key.clone(),

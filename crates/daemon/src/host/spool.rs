@@ -9,7 +9,7 @@ use tidegate_core::home::Place;
 use tidegate_git::{Git, Repo};
 
 use super::files::HomeFiles;
-use crate::engine::{Command, Handle, pin};
+use crate::engine::{Command, Handle};
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -26,7 +26,7 @@ pub fn leave_registration(home: &Path, root: &Path) -> io::Result<()> {
     super::files::prepare_home(home)?;
     let root = root.to_str().ok_or_else(|| io::Error::other("the path is not UTF-8"))?;
     let bytes = serde_json::to_vec(&Registration { v: 1, root: root.to_owned() })?;
-    let name = format!("project-{}.json", &pin(root.as_bytes()).as_str()[..16]);
+    let name = format!("project-{}.json", &tidegate_store::blob_id(root.as_bytes()).as_str()[..16]);
     crate::spool::write(&HomeFiles::new(home).spool(), &name, &bytes)
 }
 
