@@ -127,7 +127,15 @@ pub(crate) fn damage(home: &Path, error: StoreError) -> OpenError {
             what: source.to_string(),
             backup: files::newest_backup(home),
         },
-        other => OpenError::Store(other),
+        StoreError::Fenced
+        | StoreError::Full
+        | StoreError::Busy
+        | StoreError::Io { .. }
+        | StoreError::File { .. }
+        | StoreError::Refused { .. }
+        | StoreError::Corrupt(_)
+        | StoreError::WrongBlob(_)
+        | StoreError::Aborted => OpenError::Store(error),
     }
 }
 

@@ -12,7 +12,6 @@
 //! The events are the truth: [`View::rebuild`] makes a run of them, and rows are there for lists
 //! and indexes. No SQL leaves this crate, for another database is to stand behind the same
 //! interface one day.
-#![deny(clippy::wildcard_enum_match_arm)]
 
 mod backup;
 mod ballast;

@@ -87,7 +87,9 @@ impl View<'_> {
     fn verify_home(&self, report: &mut VerifyReport) -> Result<(), StoreError> {
         let proved = self.home_events().and_then(|events| {
             let mut home = tidegate_core::home::Home::default();
-            events.iter().for_each(|event| home.apply(event));
+            for event in &events {
+                home.apply(event);
+            }
             let rows = self.projects()?;
             if home.projects.into_iter().ne(rows) {
                 return Err(mismatch(None, "the rows of the projects are not what its log makes"));

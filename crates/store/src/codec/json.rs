@@ -7,12 +7,22 @@ use serde_json::{Map, Value};
 
 /// JSON that does not say what it should.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{}{why}", .at.iter().rev().map(|key| format!("{key}: ")).collect::<String>())]
+#[error("{}{why}", path(.at))]
 pub(crate) struct Malformed {
     /// Keys from the innermost outwards.
     at: Vec<String>,
     /// What is wrong there.
     why: String,
+}
+
+/// The keys from the outermost inwards.
+fn path(at: &[String]) -> String {
+    let mut path = String::new();
+    for key in at.iter().rev() {
+        path.push_str(key);
+        path.push_str(": ");
+    }
+    path
 }
 
 impl Malformed {

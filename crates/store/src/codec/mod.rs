@@ -13,6 +13,10 @@ pub(crate) mod json;
 mod launcher;
 mod plan;
 mod run;
+#[cfg(test)]
+mod samples;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use event::{event_body, read_event};
 pub(crate) use home::{home_body, read_home_event};

@@ -61,8 +61,8 @@ impl Json for Work {
 
     fn from_json(value: Value) -> Result<Self, Malformed> {
         let mut fields = Fields::of(value)?;
-        let word: String = fields.take("word")?;
-        let work = match word.as_str() {
+        let kind: String = fields.take("word")?;
+        let work = match kind.as_str() {
             "launcher" => {
                 let state: Option<Launcher> = fields.take("state")?;
                 Self::Launcher { spec: fields.take("spec")?, state: state.unwrap_or_default() }
@@ -73,7 +73,7 @@ impl Json for Work {
                 let state = state.unwrap_or_else(|| Plan::new(&spec));
                 Self::Plan { spec, state }
             }
-            _ => return Err(Malformed::new(format!("unknown word {word:?}")).inside("word")),
+            _ => return Err(Malformed::new(format!("unknown word {kind:?}")).inside("word")),
         };
         fields.end()?;
         Ok(work)

@@ -71,6 +71,7 @@ CREATE TABLE runs (
     ended_at INTEGER,
     status TEXT NOT NULL
         CHECK (status IN ('pending', 'running', 'completed', 'failed', 'cancelled')),
+    supervisor TEXT,
     cancel_actor TEXT,
     detail TEXT,
     active_wave INTEGER,

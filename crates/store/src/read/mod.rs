@@ -18,7 +18,7 @@ use crate::codec::json::{Malformed, Text};
 use crate::error::{Corrupt, Doing as _, StoreError};
 
 /// Questions to one state of the store.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub struct View<'c> {
     conn: &'c Connection,
 }

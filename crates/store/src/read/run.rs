@@ -14,7 +14,7 @@ pub(super) const COLUMNS: &str = "seq, id, project, lane, adhoc, actor, parent, 
     claimed_at, started_at, updated_at, ended_at, status, cancel_actor, detail, active_wave,
     exit_code, signal, disposition, recovery, resume_action, kind, launcher_spec, launcher_state,
     launcher_job, launcher_pid, resumes, plan_title, plan_path, plan_target, plan_source,
-    plan_config, features_total, features_landed, last_seq";
+    plan_config, features_total, features_landed, last_seq, supervisor";
 
 impl View<'_> {
     /// The row of a run.
@@ -74,6 +74,7 @@ struct Raw {
     features_total: u32,
     features_landed: u32,
     last_seq: u64,
+    supervisor: Option<String>,
 }
 
 /// Reads a row; what does not read back is said in the inner result.
@@ -112,6 +113,7 @@ pub(super) fn read(row: &Row<'_>) -> Result<Result<RunRow, Corrupt>, rusqlite::E
         features_total: c.take()?,
         features_landed: c.take()?,
         last_seq: c.take()?,
+        supervisor: c.take()?,
     };
     let id = raw.id.clone();
     Ok(understand(raw).map_err(|error| match RunId::new(id.clone()) {
@@ -159,6 +161,7 @@ fn understand(raw: Raw) -> Result<RunRow, Malformed> {
         launcher_pid: raw.launcher_pid,
         work: understand_work(&raw.kind, raw.launcher, plan)?,
         last_seq: raw.last_seq,
+        supervisor: raw.supervisor,
         id,
     })
 }

@@ -35,6 +35,8 @@ pub struct RunRow {
     pub ended_at: Option<WallMs>,
     /// Where it stands.
     pub status: RunStatus,
+    /// The daemon that claimed it, or adopted it last.
+    pub supervisor: Option<String>,
     /// Who asked for its end.
     pub cancel_actor: Option<String>,
     /// More for a person; cleared when its reason is gone.
@@ -132,6 +134,7 @@ impl RunRow {
             updated_at: marks.updated_at,
             ended_at: ending.at,
             status: ending.status,
+            supervisor: run.supervisor.clone(),
             cancel_actor: ending.cancel_actor,
             detail: ending.detail,
             active_wave: active_wave(run),
@@ -225,12 +228,11 @@ fn recovery(run: &Run) -> Recovery {
     }
     let Some((_, launcher)) = run.launcher() else { return Recovery::Healthy };
     match launcher.settled.as_ref().map(|settled| settled.source) {
-        Some(Source::ExitRecord) => Recovery::Healthy,
         Some(Source::ProgressJournal) => Recovery::RecoveredFromProgress,
         Some(Source::Nothing) => Recovery::Failed,
         None if launcher.degraded.is_some() => Recovery::Degraded,
         None if is_resuming(run) => Recovery::Resuming,
-        None => Recovery::Healthy,
+        Some(Source::ExitRecord) | None => Recovery::Healthy,
     }
 }
 

@@ -58,13 +58,13 @@ impl Log<'_> {
         (kind, body): (&str, &str),
         at: WallMs,
     ) -> Result<(), StoreError> {
-        let place = match heads.0.iter().position(|(known, _, _)| known == subject) {
-            Some(place) => place,
-            None => {
-                let (n, hash) = self.head_of(subject)?;
-                heads.0.push((subject.to_owned(), n, hash));
-                heads.0.len() - 1
-            }
+        let known = heads.0.iter().position(|(known, _, _)| known == subject);
+        let place = if let Some(place) = known {
+            place
+        } else {
+            let (n, hash) = self.head_of(subject)?;
+            heads.0.push((subject.to_owned(), n, hash));
+            heads.0.len() - 1
         };
         let head = &mut heads.0[place];
         let entry = Entry {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::{Connection, params};
-use tidegate_core::ids::{BlobId, JobId};
+use tidegate_core::ids::{BlobId, JobId, Oid, RunId};
 use tidegate_core::run::{FeatureState, JobState, Purpose, Run, Work};
 use tidegate_core::time::WallMs;
 
@@ -42,7 +42,7 @@ pub(crate) fn insert_run(conn: &Connection, row: &RunRow) -> Result<(), StoreErr
             row.queue.lane.as_str(),
             row.queue.adhoc.as_ref().map_or("", |adhoc| adhoc.as_str()),
             row.actor,
-            row.parent.as_ref().map(|parent| parent.as_str()),
+            row.parent.as_ref().map(RunId::as_str),
             row.env.as_str(),
             row.submitted_at.0,
             kind,
@@ -70,7 +70,7 @@ pub(crate) fn update_run(conn: &Connection, row: &RunRow) -> Result<(), StoreErr
          ended_at = ?5, status = ?6, cancel_actor = ?7, detail = ?8, active_wave = ?9,
          exit_code = ?10, signal = ?11, disposition = ?12, recovery = ?13, resume_action = ?14,
          launcher_state = ?15, launcher_job = ?16, launcher_pid = ?17, resumes = ?18,
-         features_landed = ?19, last_seq = ?20
+         features_landed = ?19, last_seq = ?20, supervisor = ?21
          WHERE seq = ?1",
         params![
             row.seq,
@@ -96,6 +96,7 @@ pub(crate) fn update_run(conn: &Connection, row: &RunRow) -> Result<(), StoreErr
                 WorkRow::Plan(plan) => plan.features_landed,
             },
             row.last_seq,
+            row.supervisor,
         ],
         "write the row of a run",
     )?;
@@ -175,7 +176,7 @@ fn write_feature(conn: &Connection, run: u64, row: &FeatureRow) -> Result<(), St
     let state = row.feature.state.to_json();
     let blocked = state.get("block").and_then(|block| block.get("reason"));
     let landed = match &row.feature.state {
-        FeatureState::Landed { commit } => commit.as_ref().map(|commit| commit.as_str()),
+        FeatureState::Landed { commit } => commit.as_ref().map(Oid::as_str),
         FeatureState::Queued
         | FeatureState::Building(_)
         | FeatureState::Verifying { .. }

@@ -198,7 +198,9 @@ fn leads_to(before: Option<&Run>, after: &Run, events: &[Event]) -> bool {
         None => Run::replay(events),
         Some(before) => {
             let mut run = before.clone();
-            events.iter().for_each(|event| run.apply(event));
+            for event in events {
+                run.apply(event);
+            }
             Some(run)
         }
     };
