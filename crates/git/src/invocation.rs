@@ -42,6 +42,7 @@ pub(crate) struct Invocation<'a> {
     place: Place<'a>,
     access: Access,
     hooks: bool,
+    durable: bool,
     config: Vec<OsString>,
     arguments: Vec<OsString>,
     environment: Vec<(OsString, OsString)>,
@@ -61,6 +62,7 @@ impl<'a> Invocation<'a> {
             place,
             access,
             hooks: false,
+            durable: access == Access::Write,
             config: Vec::new(),
             arguments: Vec::new(),
             environment: Vec::new(),
@@ -92,6 +94,13 @@ impl<'a> Invocation<'a> {
 
     pub(crate) fn stdin(mut self, bytes: impl Into<Vec<u8>>) -> Self {
         self.stdin = bytes.into();
+        self
+    }
+
+    /// Lets the kernel write it to disk when it likes: for checkouts, which can be made again. A sync after thousands of
+    /// new files would take many times as long as writing them.
+    pub(crate) fn without_sync(mut self) -> Self {
+        self.durable = false;
         self
     }
 
@@ -191,9 +200,11 @@ impl<'a> Invocation<'a> {
             environment.push(("GIT_OPTIONAL_LOCKS".into(), "0".into()));
         }
         let mut config = vec!["gc.auto=0", "maintenance.auto=false", "core.fsmonitor=false"];
-        if self.access == Access::Write {
+        if self.durable {
             config.push("core.fsync=objects,derived-metadata,reference");
             config.push("core.fsyncMethod=batch");
+        } else {
+            config.push("core.fsync=none");
         }
         if !self.hooks {
             config.push("core.hooksPath=/dev/null");

@@ -128,7 +128,7 @@ impl Repo {
         fail::fail_point!("git.merge.after_tree");
         match done.code() {
             Some(0) => Ok(Trees::Clean(tree_name(&done.stdout)?)),
-            Some(1) => parse_conflict(&done.stdout),
+            Some(1) => parse_conflict(&done.stdout, [ours, theirs]),
             _ if String::from_utf8_lossy(&done.stderr).contains("unrelated histories") => {
                 Ok(Trees::Unrelated)
             }
@@ -171,7 +171,7 @@ fn tree_name(stdout: &[u8]) -> Result<Oid> {
 }
 
 /// Reads `tree NUL (mode SP name SP stage TAB path NUL)* NUL (count NUL path* type NUL text NUL)*`.
-fn parse_conflict(stdout: &[u8]) -> Result<Trees> {
+fn parse_conflict(stdout: &[u8], sides: [&Oid; 2]) -> Result<Trees> {
     tree_name(stdout)?;
     let mut fields = stdout.split(|b| *b == 0).skip(1);
     let mut paths = BTreeSet::new();
@@ -180,7 +180,7 @@ fn parse_conflict(stdout: &[u8]) -> Result<Trees> {
             break;
         }
         let tab = entry.iter().position(|b| *b == b'\t').ok_or(UNPARSABLE)?;
-        paths.insert(PathBuf::from(OsStr::from_bytes(&entry[tab + 1..])));
+        paths.insert(real_path(&entry[tab + 1..], sides));
     }
     let mut notes = Vec::new();
     while let Some(count) = fields.next().filter(|field| !field.is_empty()) {
@@ -189,9 +189,18 @@ fn parse_conflict(stdout: &[u8]) -> Result<Trees> {
         let kind = fields.next().ok_or(UNPARSABLE)?;
         let text = fields.next().ok_or(UNPARSABLE)?;
         if kind.starts_with(b"CONFLICT") {
-            paths.extend(involved.into_iter().map(|path| PathBuf::from(OsStr::from_bytes(path))));
+            paths.extend(involved.into_iter().map(|path| real_path(path, sides)));
             notes.push(String::from_utf8_lossy(text).trim_end().to_owned());
         }
     }
     Ok(Trees::Conflict { paths: paths.into_iter().collect(), notes })
+}
+
+/// The path without `~<commit>`, which git adds where two things of different types want the same name.
+fn real_path(path: &[u8], sides: [&Oid; 2]) -> PathBuf {
+    let cut = sides.iter().find_map(|side| {
+        let mark = format!("~{side}");
+        path.windows(mark.len()).position(|window| window == mark.as_bytes())
+    });
+    PathBuf::from(OsStr::from_bytes(&path[..cut.unwrap_or(path.len())]))
 }

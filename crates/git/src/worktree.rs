@@ -180,6 +180,7 @@ impl Repo {
         if !admin.join("index").exists() {
             fail::fail_point!("git.worktree.before_checkout");
             self.write_in(path, "checking out a worktree")
+                .without_sync()
                 .global("-c")
                 .global("core.sparseCheckout=false")
                 .args(["reset", "--hard", "--quiet", "--no-recurse-submodules"])

@@ -101,6 +101,17 @@ fn rename_against_rename_names_the_old_and_both_new_paths() {
 }
 
 #[test]
+fn file_that_became_a_link_against_an_edit_names_only_the_file() {
+    let sandbox = Sandbox::new();
+    let branch = sandbox.branch("feat", "main", &[("a.txt", Some("edited"))]);
+    std::fs::remove_file(sandbox.user.join("a.txt")).unwrap();
+    std::os::unix::fs::symlink("src/lib.txt", sandbox.user.join("a.txt")).unwrap();
+    let target = sandbox.commit_all("link");
+    let outcome = sandbox.repo().merge(&merge_request(&target, &branch)).unwrap();
+    assert_eq!(conflict_paths(outcome), paths(&["a.txt"]));
+}
+
+#[test]
 fn criss_cross_history_conflicts_in_the_disputed_file() {
     let sandbox = Sandbox::new();
     let a1 = sandbox.branch("feat", "main", &[("a.txt", Some(&lines(&[(10, "A1")])))]);
