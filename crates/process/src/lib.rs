@@ -24,6 +24,7 @@
 //!   success.
 //! - Only the private module `sys` holds `unsafe`.
 
+mod cgroup;
 mod clock;
 pub mod control;
 pub mod helper;

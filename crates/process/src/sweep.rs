@@ -4,14 +4,18 @@
 
 use std::collections::HashSet;
 use std::io;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::Timespec;
 use tidegate_core::exit::{Identity, Started};
 
+use crate::cgroup::Cgroup;
 use crate::identity::{self, Sent};
+use crate::jobdir::{JobDir, STARTED};
 use crate::procfs::Proc;
+use crate::record::StartedFile;
 use crate::tree::{self, Claim};
 use crate::{clock, procfs};
 
@@ -85,6 +89,21 @@ impl Sweep {
         Self { claim, boot_id: None, session_of: None }
     }
 
+    /// Also what is in the control group that the job of `dir` was put into, if it has one; the
+    /// group is removed when it is empty.
+    ///
+    /// # Errors
+    /// [`SweepError::Io`] when its `started` record cannot be read.
+    pub fn with_cgroup_of(mut self, dir: &JobDir) -> Result<Self, SweepError> {
+        let bytes = dir.read(STARTED).map_err(|source| SweepError::Io { source })?;
+        let record = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        if let Some(StartedFile::Started(started)) = record {
+            let path = started.cgroup.map(|path| PathBuf::from(path.as_os_str()));
+            self.claim.cgroup = path.map(Cgroup::at);
+        }
+        Ok(self)
+    }
+
     /// Leaves these and all below them alive.
     #[must_use]
     pub fn sparing(mut self, agents: Vec<Identity>) -> Self {
@@ -118,6 +137,7 @@ impl Sweep {
             let members = sweep.freeze(deadline)?;
             if members.is_empty() {
                 swept.survivors.clear();
+                sweep.claim.cgroup.iter().for_each(Cgroup::remove);
                 break;
             }
             swept.survivors = kill(&members);

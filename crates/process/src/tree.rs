@@ -1,13 +1,14 @@
 //! Which processes belong to a job, by everything the kernel says about them.
 //!
-//! Union of: descendants, the shim's session, the run tag in the environment, and what was proved
-//! to belong otherwise. It knows nothing of job directories.
+//! Union of: descendants, the shim's session, the run tag in the environment, the job's control
+//! group, and what was proved to belong otherwise. It knows nothing of job directories.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
 
 use tidegate_core::exit::Identity;
 
+use crate::cgroup::Cgroup;
 use crate::identity::{self, Sent};
 use crate::procfs::{self, Proc};
 use crate::sys::pidfd::PidFd;
@@ -26,6 +27,8 @@ pub(crate) struct Claim {
     pub(crate) roots: Vec<Identity>,
     /// Values of the run tag.
     pub(crate) tags: Vec<String>,
+    /// All of this control group.
+    pub(crate) cgroup: Option<Cgroup>,
     /// Nothing that started earlier is asked for its environment or session.
     pub(crate) since_ticks: u64,
     /// Not these, nor their descendants.
@@ -45,6 +48,7 @@ impl Claim {
         if let Some(subreaper) = self.subreaper {
             first.extend(family.children(subreaper));
         }
+        first.extend(self.cgroup.iter().flat_map(Cgroup::pids));
         let mut ours = family.descendants(first);
         let tagged = table.iter().filter(|proc| {
             !ours.contains(&proc.pid)

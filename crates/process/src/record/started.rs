@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use tidegate_core::exit::{Identity, Started};
 use tidegate_core::time::WallMs;
 
-use super::IdentityRecord;
+use super::{IdentityRecord, Text};
 
 /// Content of the file `started`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,6 +37,9 @@ pub struct StartedRecord {
     /// The main process. It leads its process group.
     #[serde(with = "IdentityRecord")]
     pub child: Identity,
+    /// Directory of the control group that the main process was put into, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cgroup: Option<Text>,
     /// Wall time in milliseconds.
     pub at_wall_ms: u64,
     /// `CLOCK_MONOTONIC` in milliseconds, of the boot in `shim`.

@@ -39,8 +39,15 @@ impl Shim {
         if members.is_empty() && self.ended.is_some() {
             fail_point!("shim.after_end_tree");
             self.requires_human.clear();
+            if let Some(cgroup) = &self.claim.cgroup {
+                cgroup.remove();
+            }
             self.stage = Stage::Recording { next: now };
             return;
+        }
+        let whole = self.claim.cgroup.as_ref().filter(|_| self.claim.spared.is_empty());
+        if let Some(cgroup) = whole {
+            cgroup.kill();
         }
         if pass >= FREEZE_FROM_PASS {
             for proc in &members {

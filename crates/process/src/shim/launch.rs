@@ -5,6 +5,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
 use fail::fail_point;
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::OFlags;
 use rustix::pipe::{PipeFlags, pipe_with};
 use tidegate_core::exit::Identity;
@@ -13,8 +14,9 @@ use super::ShimExit;
 use super::child::{self, ChildEnds, Program};
 use super::server::ControlServer;
 use super::slot::ExitSlot;
-use super::state::{Child, Shim};
+use super::state::{Child, Parts, Shim};
 use super::streams::Streams;
+use crate::cgroup::Cgroup;
 use crate::jobdir::{JobDir, JobDirError, LOCK, STARTED};
 use crate::output::OutputWriter;
 use crate::record::{OutputMode, Spec, StartedFile, StartedRecord, VERSION};
@@ -22,6 +24,7 @@ use crate::sys::fork::{Forked, fork_alone};
 use crate::sys::ofd;
 use crate::sys::pidfd::PidFd;
 use crate::sys::signals::SignalFd;
+use crate::sys::wait;
 use crate::{clock, identity};
 
 /// Signals that the shim takes by descriptor. TERM and INT ask for an orderly stop, HUP for
@@ -66,11 +69,17 @@ pub(crate) fn launch(dir: JobDir) -> Result<Shim, Refusal> {
     let Some(child) = identity::of(forked.pid).map_err(Refusal::os)? else {
         return Err(Refusal { exit: ShimExit::Refused });
     };
-    let started = record(&spec, &shim, &child);
+    let cgroup = confine(&spec, child.pid);
+    let started = record(&spec, &shim, &child, cgroup.as_ref());
     let linked = dir.link_started(&StartedFile::Started(started.clone()), "started.tmp");
-    // Refused from here on: the unreleased child ends as soon as the release pipe closes.
-    if !linked.map_err(Refusal::storage)? {
-        return Err(Refusal { exit: ShimExit::StartedBefore });
+    let refusal = match linked {
+        Ok(true) => None,
+        Ok(false) => Some(Refusal { exit: ShimExit::StartedBefore }),
+        Err(error) => Some(Refusal::storage(error)),
+    };
+    if let Some(refusal) = refusal {
+        abandon(&forked, cgroup.as_ref());
+        return Err(refusal);
     }
     fail_point!("shim.before_release");
     // Nobody reads when the child was killed meanwhile; then that is how the job ended.
@@ -78,7 +87,30 @@ pub(crate) fn launch(dir: JobDir) -> Result<Shim, Refusal> {
     fail_point!("shim.after_release");
     let streams = Streams::new(forked.output, Some(forked.report), writer);
     let child = Child { identity: child, pidfd: forked.pidfd };
-    Ok(Shim::new(lock, dir, spec, shim, child, signals, slot, streams, control, &started))
+    let parts =
+        Parts { lock, dir, spec, own: shim, child, signals, slot, streams, control, cgroup };
+    Ok(Shim::new(parts, &started))
+}
+
+/// Ends the child that was not released, and leaves no group behind. Should the shim die on the
+/// way, the child ends by itself: nobody can release it any more.
+fn abandon(child: &ForkedChild, cgroup: Option<&Cgroup>) {
+    let _ = child.pidfd.send(libc::SIGKILL);
+    let _ = poll(&mut [PollFd::new(&child.pidfd, PollFlags::IN)], None);
+    let _ = wait::reap_one();
+    if let Some(cgroup) = cgroup {
+        cgroup.remove();
+    }
+}
+
+/// Puts the waiting child into a control group of its own, where we may make one.
+fn confine(spec: &Spec, child: u32) -> Option<Cgroup> {
+    let cgroup = Cgroup::create(&spec.nonce)?;
+    if cgroup.admit(child).is_err() {
+        cgroup.remove();
+        return None;
+    }
+    Some(cgroup)
 }
 
 fn take_lock(dir: &JobDir) -> Result<File, Refusal> {
@@ -153,7 +185,12 @@ fn output_pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok((reader, writer))
 }
 
-fn record(spec: &Spec, shim: &Identity, child: &Identity) -> StartedRecord {
+fn record(
+    spec: &Spec,
+    shim: &Identity,
+    child: &Identity,
+    cgroup: Option<&Cgroup>,
+) -> StartedRecord {
     StartedRecord {
         v: VERSION,
         job: spec.job.clone(),
@@ -163,6 +200,7 @@ fn record(spec: &Spec, shim: &Identity, child: &Identity) -> StartedRecord {
         epoch: spec.epoch,
         shim: shim.clone(),
         child: child.clone(),
+        cgroup: cgroup.map(|cgroup| cgroup.path().into()),
         at_wall_ms: clock::wall_ms(),
         at_mono_ms: clock::mono_ms(),
     }

@@ -8,6 +8,7 @@ use tidegate_core::exit::Identity;
 use super::server::ControlServer;
 use super::slot::ExitSlot;
 use super::streams::Streams;
+use crate::cgroup::Cgroup;
 use crate::clock;
 use crate::control::{Phase, Status};
 use crate::jobdir::JobDir;
@@ -61,6 +62,20 @@ pub(crate) enum Stage {
     Recorded,
 }
 
+/// What a launch made.
+pub(crate) struct Parts {
+    pub(crate) lock: File,
+    pub(crate) dir: JobDir,
+    pub(crate) spec: Spec,
+    pub(crate) own: Identity,
+    pub(crate) child: Child,
+    pub(crate) signals: SignalFd,
+    pub(crate) slot: ExitSlot,
+    pub(crate) streams: Streams,
+    pub(crate) control: ControlServer,
+    pub(crate) cgroup: Option<Cgroup>,
+}
+
 /// All of one running shim.
 pub(crate) struct Shim {
     /// Held for life: the kernel lets it go when the process ends.
@@ -90,19 +105,9 @@ pub(crate) struct Shim {
 }
 
 impl Shim {
-    #[expect(clippy::too_many_arguments, reason = "moves everything that the launch made")]
-    pub(crate) fn new(
-        lock: File,
-        dir: JobDir,
-        spec: Spec,
-        own: Identity,
-        child: Child,
-        signals: SignalFd,
-        slot: ExitSlot,
-        streams: Streams,
-        control: ControlServer,
-        started: &StartedRecord,
-    ) -> Self {
+    /// The state right after the release.
+    pub(crate) fn new(parts: Parts, started: &StartedRecord) -> Self {
+        let Parts { lock, dir, spec, own, child, signals, slot, streams, control, cgroup } = parts;
         let session =
             rustix::process::getsid(None).is_ok_and(|session| session == rustix::process::getpid());
         let claim = Claim {
@@ -110,6 +115,7 @@ impl Shim {
             session: session.then_some(own.pid),
             roots: Vec::new(),
             tags: vec![spec.run_tag.clone()],
+            cgroup,
             since_ticks: own.start_ticks,
             spared: Vec::new(),
         };

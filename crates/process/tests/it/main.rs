@@ -5,6 +5,7 @@ mod ends;
 #[cfg(feature = "failpoints")]
 mod faults;
 mod fixture;
+mod groups;
 mod identities;
 mod launches;
 mod locks;
