@@ -88,7 +88,7 @@ impl Draft {
 
     pub(super) fn agents_swept(&mut self, remaining: &[AgentId]) -> Result<(), Rejected> {
         let (_, launcher) = self.run.launcher().ok_or(Rejected::Unknown("launcher"))?;
-        if launcher.settled.is_none() || launcher.swept {
+        if launcher.settled.is_none() || self.run.sweepable_agents().is_empty() {
             return Err(Rejected::Late("no sweep is going on"));
         }
         for (agent, _) in self.run.sweepable_agents() {

@@ -27,6 +27,7 @@ impl Run {
             work: first.work.clone(),
             jobs: BTreeMap::new(),
             trails: BTreeMap::new(),
+            registrations: 0,
         }
     }
 
@@ -74,8 +75,11 @@ impl Run {
                 let started = job.state.started().cloned();
                 job.state = JobState::Quarantined { started, detail: detail.clone() };
             }),
+            Event::AgentRegistered { .. } => {
+                self.registrations += 1;
+                self.with_launcher(|launcher| launcher.apply(event));
+            }
             Event::Progress { .. }
-            | Event::AgentRegistered { .. }
             | Event::AgentExited { .. }
             | Event::AgentsAdopted { .. }
             | Event::Resuming { .. }

@@ -132,7 +132,7 @@ impl Run {
             let agents = self.sweepable_agents();
             if !agents.is_empty() {
                 // An agent that registers meanwhile makes it another sweep.
-                let key = EffectKey(format!("agents:sweep:{}", launcher.registered.len()));
+                let key = EffectKey(format!("agents:sweep:{}", self.registrations));
                 open.insert(key, Effect::SweepAgents { agents });
             }
         } else if let (Some(_), Some(job)) = (&launcher.degraded, &launcher.job) {

@@ -16,8 +16,6 @@ mod launching;
 mod pipeline;
 mod state;
 mod step;
-#[cfg(test)]
-mod tests;
 
 pub(crate) use barrier::Barrier;
 pub use effect::{Effect, EffectKey};

@@ -36,6 +36,8 @@ pub struct Run {
     pub jobs: BTreeMap<JobId, Job>,
     /// What the pipeline remembers of its features beside what is shown of them.
     pub(super) trails: BTreeMap<FeatureId, Trail>,
+    /// Registrations of agents so far: tells one sweep of them from the next.
+    pub(super) registrations: u32,
 }
 
 /// Where a run stands.

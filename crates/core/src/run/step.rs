@@ -85,6 +85,11 @@ impl Draft {
     fn cancel(&mut self, actor: &str) -> Result<(), Rejected> {
         match &self.run.status {
             Status::Pending => {
+                let ids = self.run.plan().map(|(_, plan)| plan.features.keys().cloned().collect());
+                for feature in ids.unwrap_or_else(Vec::new) {
+                    let actor = actor.to_owned();
+                    self.emit(Event::FeatureCancelled { feature, actor });
+                }
                 let at = self.now.wall;
                 self.emit(Event::Cancelled { at, actor: actor.to_owned() });
                 return Ok(());

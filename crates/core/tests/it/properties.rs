@@ -1,0 +1,118 @@
+//! Properties of plan runs in a world that does its worst.
+
+use proptest::prelude::*;
+use tidegate_core::admission::Caps;
+use tidegate_core::plan::{OnFailure, ReviewPolicy};
+use tidegate_core::run::{Plan, Run, Work};
+
+use crate::fixture::{Shape, plan_spec, submitted};
+use crate::plan_world::World;
+use crate::tape::Tape;
+
+/// A plan of up to three waves, whose features may need any of those before them.
+fn shape() -> impl Strategy<Value = Shape> {
+    let feature = prop::collection::vec(any::<prop::sample::Index>(), 0..3);
+    let wave = prop::collection::vec(feature, 1..4);
+    let waves = prop::collection::vec(wave, 1..4);
+    let policy = (any::<bool>(), any::<bool>(), any::<bool>());
+    let bounds = (1..4_u32, 1..4_u32, 1..4_u32);
+    (waves, 0..3_usize, 0..3_usize, policy, bounds).prop_map(
+        |(drawn, gates, merge_gates, (person, go_on, allow_no_change), bounds)| {
+            let mut before: Vec<String> = Vec::new();
+            let mut waves = Vec::new();
+            for wave in drawn {
+                let mut features = Vec::new();
+                for needs in wave {
+                    let id = format!("f{}", before.len());
+                    let mut needs: Vec<String> = needs
+                        .iter()
+                        .filter(|_| !before.is_empty())
+                        .map(|need| need.get(&before).clone())
+                        .collect();
+                    needs.dedup();
+                    before.push(id.clone());
+                    features.push((id, needs));
+                }
+                waves.push(features);
+            }
+            let review = if person { ReviewPolicy::Person } else { ReviewPolicy::Auto };
+            let on_failure = if go_on { OnFailure::Continue } else { OnFailure::Stop };
+            let (iterations_max, attempts_max, active_max) = bounds;
+            Shape {
+                waves,
+                gates,
+                merge_gates,
+                review,
+                on_failure,
+                allow_no_change,
+                iterations_max,
+                attempts_max,
+                active_max,
+            }
+        },
+    )
+}
+
+fn run_of(seq: usize, shape: &Shape) -> Run {
+    let spec = plan_spec(shape);
+    let state = Plan::new(&spec);
+    Run::from_submitted(&submitted(seq as u64, Work::Plan { spec, state }))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+
+    /// Every oracle holds at every step, and every run ends.
+    #[test]
+    fn plan_runs_in_a_bad_world_keep_their_promises(
+        shapes in prop::collection::vec(shape(), 1..4),
+        features in 1..5_u32,
+        gates in 1..4_u32,
+        tape in prop::collection::vec(any::<u8>(), 0..900),
+    ) {
+        let runs = shapes.iter().enumerate().map(|(n, shape)| run_of(n + 1, shape)).collect();
+        World::new(runs, Caps { features, gates }, Tape::new(tape)).live();
+    }
+
+    /// Without any trouble everything lands, and nothing is tried twice.
+    #[test]
+    fn plan_runs_in_a_calm_world_complete_at_the_first_attempt(
+        shapes in prop::collection::vec(shape(), 1..4),
+        features in 1..5_u32,
+    ) {
+        let runs = shapes.iter().enumerate().map(|(n, shape)| run_of(n + 1, shape)).collect();
+        let mut world = World::new(runs, Caps { features, gates: 2 }, Tape::new(Vec::new()));
+        world.live();
+        for run in &world.runs {
+            prop_assert_eq!(run.status.word(), "completed");
+            prop_assert!(run.jobs.values().all(|job| job.attempt == 1));
+        }
+        prop_assert!(!world.log(0).is_empty());
+    }
+}
+
+/// The model is of use only if its stories are not all alike.
+#[test]
+fn bad_worlds_between_them_meet_every_fact_of_a_plan_run() {
+    let mut seen = std::collections::BTreeSet::new();
+    for seed in 0..200_u64 {
+        let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+        let bytes = std::iter::repeat_with(|| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            state.to_be_bytes()[0]
+        });
+        let (review, on_failure) = match seed % 2 {
+            0 => (ReviewPolicy::Auto, OnFailure::Stop),
+            _ => (ReviewPolicy::Person, OnFailure::Continue),
+        };
+        let waves = crate::fixture::waves(&[&["a", "b"], &["c"]]);
+        let shape =
+            Shape { waves, review, on_failure, allow_no_change: seed % 3 == 0, ..Shape::default() };
+        let tape = Tape::new(bytes.take(400).collect());
+        let mut world = World::new(vec![run_of(1, &shape)], Caps { features: 2, gates: 1 }, tape);
+        world.live();
+        seen.extend(world.log(0).iter().map(tidegate_core::run::Event::kind));
+    }
+    let seen: Vec<&str> = seen.into_iter().collect();
+    insta::assert_snapshot!(seen.join("\n"));
+}
