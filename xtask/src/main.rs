@@ -4,8 +4,12 @@
 
 use std::process::ExitCode;
 
+mod bench;
 mod ci;
 mod deny;
+mod faults;
+mod races;
+mod site;
 mod smoke;
 mod suite;
 mod tidy;
@@ -18,6 +22,9 @@ usage: cargo xtask TASK
   test    every test of the workspace, fail points included; [--deny-skips] [filter ...]
   ci      fmt, clippy, tidy, deny, doc, test, demo: what .ci/run runs
   deny    licences, bans and sources of every dependency, by deny.toml
+  bench   speed and size of a release build against their bars; [--peer] [row ...]
+  faults  one fault per run, five hundred by default; [NUMBER] [--seed SEED]
+  races   two to eight daemons at once, a thousand times by default; [NUMBER]
   demo    builds the product without fail points, runs its demo and checks what it reports
 ";
 
@@ -31,6 +38,10 @@ fn main() -> ExitCode {
         "ci" => ci::run(),
         "deny" => deny::run(),
         "demo" => smoke::run(),
+        "faults" => faults::run(&rest),
+        "races" => races::run(&rest),
+        "bench" => bench::run(&rest),
+        "job" => bench::job(&rest),
         _ => {
             eprint!("{USAGE}");
             return ExitCode::from(2);

@@ -41,7 +41,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
 }
 
 /// The binary with its fail points, which the tests of other crates find by `TIDEGATE_BIN`.
-fn build() -> Result<PathBuf> {
+pub(crate) fn build() -> Result<PathBuf> {
     let mut build = crate::workspace::cargo(&["build", "--package", "tidegate"]);
     build.args(["--features", "tidegate/failpoints"]);
     crate::workspace::succeed(&mut build, "cargo build")?;

@@ -55,15 +55,28 @@ pub(crate) fn run() -> Result<()> {
     }
 }
 
+/// Names of all fail points, in the order of the sources.
+pub(crate) fn fail_points() -> Result<Vec<String>> {
+    let root = crate::workspace::root();
+    let sources = sources(&root, &crate::workspace::files()?)?;
+    let product = sources.iter().filter(|source| source.is_in("crates"));
+    Ok(product.flat_map(failpoints::of).filter_map(|point| point.name).collect())
+}
+
+fn sources(root: &Path, files: &[PathBuf]) -> Result<Vec<Source>> {
+    let rust = files.iter().filter(|path| path.extension().is_some_and(|kind| kind == "rs"));
+    rust.map(|path| {
+        let text = std::fs::read_to_string(root.join(path))
+            .with_context(|| format!("cannot read {}", path.display()))?;
+        Ok(Source::new(path, text))
+    })
+    .collect()
+}
+
 fn check() -> Result<Vec<Finding>> {
     let root = crate::workspace::root();
     let files = crate::workspace::files()?;
-    let mut sources = Vec::new();
-    for path in files.iter().filter(|path| path.extension().is_some_and(|kind| kind == "rs")) {
-        let text = std::fs::read_to_string(root.join(path))
-            .with_context(|| format!("cannot read {}", path.display()))?;
-        sources.push(Source::new(path, text));
-    }
+    let sources = sources(&root, &files)?;
     let mut findings = size::check(&root, &sources)?;
     for source in &sources {
         findings.extend(headers::check(source));

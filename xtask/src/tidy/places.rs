@@ -4,11 +4,10 @@ use super::Finding;
 use super::source::Source;
 
 /// Where programs may be started, tests aside.
-const STARTERS: [&str; 6] = [
+const STARTERS: [&str; 5] = [
     "crates/process/src",
     "crates/git/src/std_exec.rs",
-    "crates/cli/src/autostart",
-    "crates/cli/src/autostart.rs",
+    "crates/cli/src/client/start.rs",
     "crates/cli/src/demo",
     "xtask",
 ];

@@ -1,0 +1,108 @@
+//! What the kernel says of a process: its time on a core, its writes, its memory.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+
+/// Time that all threads of a process have spent on a core.
+pub(crate) fn busy(pid: u32) -> Result<Duration> {
+    let mut nanos = 0;
+    for thread in path(pid, "task").read_dir()? {
+        let text = std::fs::read_to_string(thread?.path().join("schedstat"))?;
+        nanos += text.split(' ').next().context("an empty schedstat")?.parse::<u64>()?;
+    }
+    Ok(Duration::from_nanos(nanos))
+}
+
+/// Calls by which a process has written anything.
+pub(crate) fn writes(pid: u32) -> Result<u64> {
+    field(pid, "io", "syscw:")
+}
+
+/// Resident memory, in mebibytes.
+pub(crate) fn resident(pid: u32) -> Result<f64> {
+    mebibytes(field(pid, "smaps_rollup", "Rss:")?)
+}
+
+/// Memory that is its own and was written, in mebibytes.
+pub(crate) fn private_dirty(pid: u32) -> Result<f64> {
+    mebibytes(field(pid, "smaps_rollup", "Private_Dirty:")?)
+}
+
+/// Children of a process whose command line has `word`.
+pub(crate) fn with_argument(home: &str, word: &str) -> Result<Vec<u32>> {
+    let mut found = Vec::new();
+    for entry in PathBuf::from("/proc").read_dir()? {
+        let name = entry?.file_name();
+        let Some(pid) = name.to_str().and_then(|name| name.parse::<u32>().ok()) else { continue };
+        let Ok(line) = std::fs::read(path(pid, "cmdline")) else { continue };
+        let line = String::from_utf8_lossy(&line);
+        let mut words = line.split('\0');
+        if words.clone().any(|argument| argument == word)
+            && words.any(|path| path.starts_with(home))
+        {
+            found.push(pid);
+        }
+    }
+    Ok(found)
+}
+
+fn mebibytes(kibibytes: u64) -> Result<f64> {
+    Ok(f64::from(u32::try_from(kibibytes)?) / 1024.0)
+}
+
+fn field(pid: u32, file: &str, name: &str) -> Result<u64> {
+    let text = std::fs::read_to_string(path(pid, file))?;
+    let line = text.lines().find(|line| line.starts_with(name)).context("a missing field")?;
+    Ok(line.split_whitespace().nth(1).context("an empty field")?.parse()?)
+}
+
+fn path(pid: u32, file: &str) -> PathBuf {
+    PathBuf::from(format!("/proc/{pid}/{file}"))
+}
+
+/// Direct children of a process.
+pub(crate) fn children(pid: u32) -> Vec<u32> {
+    let Ok(threads) = path(pid, "task").read_dir() else { return Vec::new() };
+    let lists = threads
+        .flatten()
+        .filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok());
+    lists
+        .flat_map(|list| {
+            list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<u32>>()
+        })
+        .collect()
+}
+
+/// Living processes whose environment has `text`, which is how the jobs of a run are marked.
+pub(crate) fn tagged(text: &str) -> Result<Vec<u32>> {
+    let mut found = Vec::new();
+    for entry in PathBuf::from("/proc").read_dir()? {
+        let name = entry?.file_name();
+        let Some(pid) = name.to_str().and_then(|name| name.parse::<u32>().ok()) else { continue };
+        let Ok(environment) = std::fs::read(path(pid, "environ")) else { continue };
+        let marked = String::from_utf8_lossy(&environment)
+            .split('\0')
+            .any(|variable| variable.starts_with("TIDEGATE_RUN_TAG=") && variable.contains(text));
+        if marked && !is_gone(pid) {
+            found.push(pid);
+        }
+    }
+    Ok(found)
+}
+
+/// Whether a process has ended: it is absent, or a zombie that nobody has reaped yet.
+pub(crate) fn is_gone(pid: u32) -> bool {
+    let Ok(text) = std::fs::read_to_string(path(pid, "stat")) else { return true };
+    let state = text.rsplit(')').next().and_then(|rest| rest.split_whitespace().next());
+    matches!(state, Some("Z" | "X") | None)
+}
+
+/// Kills one process, held by a descriptor; false when it is gone already.
+pub(crate) fn kill(pid: u32) -> bool {
+    use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+    let pid = i32::try_from(pid).ok().filter(|pid| *pid > 1).and_then(Pid::from_raw);
+    let process = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
+    process.is_some_and(|process| pidfd_send_signal(process, Signal::KILL).is_ok())
+}
