@@ -1,7 +1,10 @@
 //! Tests of the pure domain through its public face: matrices, tables and properties.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+mod admission;
 mod fixture;
+mod home;
+mod ids;
 mod launcher_fixture;
 mod launcher_matrix;
 mod matrix;
@@ -13,3 +16,4 @@ mod resume;
 mod supervisor;
 mod tape;
 mod telling;
+mod verdict;

@@ -1,0 +1,193 @@
+//! Who is next: turns of queues, slots, gates and targets.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::prelude::*;
+use tidegate_core::admission::{Caps, claims, grants};
+use tidegate_core::ids::{AdhocId, LaneName, QueueKey, RunId};
+use tidegate_core::run::{
+    CommitOutcome, Grant, Input, Plan, Report, Run, Tested, Work, WorktreeOutcome,
+};
+
+use crate::fixture::{
+    Shape, claim, exited, fid, job_finished, newest, oid, plan_run, plan_spec, submitted, take,
+    waves,
+};
+use crate::telling::tell;
+
+const CAPS: Caps = Caps { features: 10, gates: 10 };
+
+/// Claimed runs of that shape, in the order of their submits.
+fn claimed(count: u64, shape: &Shape) -> Vec<Run> {
+    (1..=count)
+        .map(|seq| {
+            let spec = plan_spec(shape);
+            let state = Plan::new(&spec);
+            let mut run = Run::from_submitted(&submitted(seq, Work::Plan { spec, state }));
+            take(&mut run, &claim());
+            run
+        })
+        .collect()
+}
+
+fn wide() -> Shape {
+    Shape { waves: waves(&[&["a", "b", "c"]]), active_max: 2, ..Shape::default() }
+}
+
+fn given(runs: &[Run], caps: Caps) -> Vec<String> {
+    let told = |(run, grant): (RunId, Grant)| {
+        let at = runs.iter().position(|found| found.id == run).unwrap();
+        match grant {
+            Grant::Slot { feature } => format!("{at} slot {feature}"),
+            Grant::Gate { feature, slot } => format!("{at} gate {feature} {slot}"),
+            Grant::Target { feature } => format!("{at} target {feature}"),
+        }
+    };
+    grants(runs.iter(), caps).into_iter().map(told).collect()
+}
+
+/// Takes the features to the gates of their branch: `a`, `b` and so on get a commit each.
+fn build(run: &mut Run, ids: &[&str]) {
+    for (n, id) in ids.iter().enumerate() {
+        let feature = || fid(id);
+        take(run, &Input::Grant(Grant::Slot { feature: feature() }));
+        let outcome = WorktreeOutcome::Ready { path: "/w".to_owned(), base: oid(1) };
+        take(run, &Input::Report(Report::Worktree { feature: feature(), outcome }));
+        let job = newest(run);
+        take(run, &job_finished(job.clone(), exited(0)));
+        let tested = Tested { commit: oid(10 + u32::try_from(n).unwrap()), tree: oid(2) };
+        let outcome = CommitOutcome::Commit(tested);
+        take(run, &Input::Report(Report::Commit { feature: feature(), job, outcome }));
+    }
+}
+
+#[test]
+fn slots_go_to_the_oldest_run_first_within_its_own_cap() {
+    let runs = claimed(2, &wide());
+    assert_eq!(given(&runs, CAPS), ["0 slot a", "0 slot b", "1 slot a", "1 slot b"]);
+    let caps = Caps { features: 3, ..CAPS };
+    assert_eq!(given(&runs, caps), ["0 slot a", "0 slot b", "1 slot a"]);
+    assert!(given(&runs, Caps { features: 0, ..CAPS }).is_empty());
+}
+
+#[test]
+fn slots_come_back_when_a_feature_waits_or_ends() {
+    let mut runs = claimed(1, &Shape { gates: 0, ..wide() });
+    build(&mut runs[0], &["a", "b"]);
+    // Both wait for the target now, which holds no slot.
+    assert_eq!(given(&runs, CAPS), ["0 target a", "0 slot c"]);
+}
+
+#[test]
+fn slots_go_to_no_pending_and_no_cancelled_run() {
+    let mut runs = vec![plan_run(&wide())];
+    assert!(given(&runs, CAPS).is_empty(), "a pending run");
+    take(&mut runs[0], &claim());
+    take(&mut runs[0], &Input::Grant(Grant::Slot { feature: fid("a") }));
+    take(&mut runs[0], &crate::fixture::cancel());
+    assert_eq!(runs[0].status.word(), "running");
+    assert!(given(&runs, CAPS).is_empty(), "a run that is being cancelled");
+}
+
+#[test]
+fn gates_get_free_slots_up_to_the_cap_even_when_it_shrank() {
+    let mut runs = claimed(1, &Shape { active_max: 5, ..wide() });
+    build(&mut runs[0], &["a", "b", "c"]);
+    assert_eq!(given(&runs, Caps { gates: 2, ..CAPS }), ["0 gate a 0", "0 gate b 1"]);
+    take(&mut runs[0], &Input::Grant(Grant::Gate { feature: fid("a"), slot: 2 }));
+    assert!(given(&runs, Caps { gates: 1, ..CAPS }).is_empty());
+    assert_eq!(given(&runs, Caps { gates: 3, ..CAPS }), ["0 gate b 0", "0 gate c 1"]);
+}
+
+#[test]
+fn gates_are_not_given_the_checkout_of_a_quarantined_one() {
+    let mut runs = claimed(1, &Shape { active_max: 5, ..wide() });
+    build(&mut runs[0], &["a", "b", "c"]);
+    take(&mut runs[0], &Input::Grant(Grant::Gate { feature: fid("a"), slot: 0 }));
+    let detail = "another nonce".to_owned();
+    let report = Report::JobQuarantined { job: newest(&runs[0]), detail };
+    take(&mut runs[0], &Input::Report(report));
+    // It does not count against the cap, which would leak a slot.
+    assert_eq!(given(&runs, Caps { gates: 2, ..CAPS }), ["0 gate b 1", "0 gate c 2"]);
+}
+
+#[test]
+fn target_has_one_landing_at_a_time_over_all_runs() {
+    let shape = Shape { gates: 0, active_max: 5, ..wide() };
+    let mut runs = claimed(2, &shape);
+    build(&mut runs[0], &["a", "b", "c"]);
+    build(&mut runs[1], &["a"]);
+    let targets = |runs: &[Run]| {
+        let mut all = given(runs, CAPS);
+        all.retain(|grant| grant.contains("target"));
+        all
+    };
+    assert_eq!(targets(&runs), ["0 target a"]);
+    take(&mut runs[0], &Input::Grant(Grant::Target { feature: fid("a") }));
+    assert!(targets(&runs).is_empty());
+}
+
+#[test]
+fn grant_that_comes_too_early_is_refused_by_the_run_itself() {
+    let mut needs = wide();
+    needs.waves[0][1].1 = vec!["a".to_owned()];
+    needs.waves.push(vec![("d".to_owned(), Vec::new())]);
+    let runs = claimed(1, &needs);
+    for early in ["b", "d"] {
+        let refused = tell(&runs[0], &Input::Grant(Grant::Slot { feature: fid(early) }));
+        assert!(refused.unwrap_err().contains("its wave has not come"), "{early}");
+    }
+}
+
+fn queue(lane: u8, adhoc: u8) -> QueueKey {
+    QueueKey {
+        project: submitted(
+            1,
+            Work::Launcher {
+                spec: crate::fixture::launcher_spec(),
+                state: tidegate_core::launcher::Launcher::default(),
+            },
+        )
+        .queue
+        .project,
+        lane: LaneName::new(format!("lane{lane}")).unwrap(),
+        adhoc: (adhoc > 0).then(|| AdhocId::new(format!("adhoc{adhoc}")).unwrap()),
+    }
+}
+
+proptest! {
+    /// First in, first out, one active per queue, and no queue waits for nothing.
+    #[test]
+    fn claims_give_each_free_queue_its_oldest_run(
+        pending in prop::collection::vec((0..3_u8, 0..2_u8), 0..20),
+        active in prop::collection::btree_set((0..3_u8, 0..2_u8), 0..4),
+    ) {
+        let active: BTreeSet<QueueKey> = active.into_iter().map(|(l, a)| queue(l, a)).collect();
+        let pending: Vec<(QueueKey, RunId)> = pending
+            .into_iter()
+            .zip(1..)
+            .map(|((lane, adhoc), seq)| (queue(lane, adhoc), RunId::from_parts(seq, seq)))
+            .collect();
+        let turns = claims(pending.iter().map(|(queue, run)| (queue, run)), &active);
+        let mut oldest: BTreeMap<&QueueKey, &RunId> = BTreeMap::new();
+        for (queue, run) in &pending {
+            if !active.contains(queue) {
+                oldest.entry(queue).or_insert(run);
+            }
+        }
+        let expected: BTreeSet<RunId> = oldest.into_values().cloned().collect();
+        prop_assert_eq!(turns.iter().cloned().collect::<BTreeSet<_>>(), expected);
+        prop_assert!(turns.is_sorted(), "in the order of their submits");
+    }
+
+    /// What is given is never more than the caps, and never less than they allow.
+    #[test]
+    fn slots_are_given_up_to_the_caps_and_no_fewer(
+        runs in 1..5_u64, active_max in 0..5_u32, features in 0..9_u32,
+    ) {
+        let runs = claimed(runs, &Shape { active_max, ..wide() });
+        let given = given(&runs, Caps { features, gates: 1 }).len();
+        let wanted = runs.len() * usize::try_from(active_max.min(3)).unwrap();
+        prop_assert_eq!(given, wanted.min(usize::try_from(features).unwrap()));
+    }
+}
