@@ -35,7 +35,7 @@ pub use request::{
     ApproveRequest, MoveProjectRequest, ProjectRequest, RetryRequest, StartAgentRequest,
     StopDaemonRequest,
 };
-pub use run::{AgentDoc, Ages, AttentionDoc, RunDoc, RunPage};
+pub use run::{AgentDoc, Ages, AttentionDoc, CorruptDoc, RunDoc, RunPage};
 pub use status::{
     AttachMode, Disposition, RecoveryState, ResumeAction, RunKind, RunStatus, SessionBackend,
 };

@@ -191,4 +191,16 @@ pub struct RunPage {
     pub runs: Vec<RunDoc>,
     /// Cursor of the next page; null when this is the last one.
     pub next: Option<String>,
+    /// Runs whose records do not read back. They hide no other run.
+    pub corrupt: Vec<CorruptDoc>,
+}
+
+/// A run whose records do not read back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CorruptDoc {
+    /// Its id, where that much is known.
+    pub run_id: Option<String>,
+    /// What does not read back.
+    pub message: String,
 }

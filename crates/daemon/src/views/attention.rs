@@ -5,7 +5,7 @@ use tidegate_core::run::{Block, FeatureState, JobState, Run};
 use tidegate_protocol::AttentionDoc;
 
 use super::derive::Derived;
-use super::feature_doc::{needs_person, unblocks};
+use super::feature_doc::unblocks;
 
 /// Everything of a run that waits for a person, or that a person should know.
 pub(super) fn attention(derived: &Derived) -> Vec<AttentionDoc> {

@@ -150,7 +150,8 @@ fn blocked(run: &Run, id: &FeatureId, state: &FeatureState) -> Option<BlockedDoc
             paths: paths_of(block),
             detail: Some(in_words(block)),
             unblocks: unblocks(block, &run.id, id),
-            requires_human: needs_person(block),
+            // A dirty target goes on by itself, but only once a person has cleaned it.
+            requires_human: true,
         }),
         FeatureState::Queued
         | FeatureState::Building(_)
@@ -186,18 +187,6 @@ pub(super) fn unblocks(block: &Block, run: &RunId, feature: &FeatureId) -> Strin
         Block::Quarantine { .. } => {
             format!("look at the job's directory, then `{retry}` or `tidegate cancel {run}`")
         }
-    }
-}
-
-/// Whether a person must act on a block. A dirty target also waits for one, though it goes on by
-/// itself afterwards.
-pub(super) fn needs_person(block: &Block) -> bool {
-    match block {
-        Block::Conflict { .. }
-        | Block::TargetDirty { .. }
-        | Block::TargetMissing
-        | Block::Git { .. }
-        | Block::Quarantine { .. } => true,
     }
 }
 

@@ -1,10 +1,10 @@
-//! Where the files of a home lie. It reads none of them.
+//! Where the directories of jobs lie. It reads none of them.
 
 use std::path::{Path, PathBuf};
 
 use tidegate_core::ids::JobId;
 
-/// The paths of one home.
+/// The home, as far as readers of runs need its paths.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HomePaths {
     root: PathBuf,
@@ -19,26 +19,6 @@ impl HomePaths {
     /// The home itself.
     pub fn root(&self) -> &Path {
         &self.root
-    }
-
-    /// The lock that a daemon holds for life.
-    pub fn lock(&self) -> PathBuf {
-        self.root.join("daemon.lock")
-    }
-
-    /// Where the daemon listens.
-    pub fn socket(&self) -> PathBuf {
-        self.root.join("daemon.sock")
-    }
-
-    /// The id of the home.
-    pub fn home_id(&self) -> PathBuf {
-        self.root.join("home-id")
-    }
-
-    /// The folder of trusted hashes.
-    pub fn trusted(&self) -> PathBuf {
-        self.root.join("trusted")
     }
 
     /// The directory of a job.
