@@ -65,10 +65,22 @@ impl Cgroup {
         fs::write(self.path.join("cgroup.kill"), "1").is_ok()
     }
 
+    /// Whether the kernel killed something in it for its memory. Only known where the memory
+    /// controller is enabled for the group.
+    pub(crate) fn had_oom_kill(&self) -> bool {
+        let events = fs::read_to_string(self.path.join("memory.events")).unwrap_or_default();
+        has_oom_kill(&events)
+    }
+
     /// Removes the empty group.
     pub(crate) fn remove(&self) {
         remove(&self.path, 0);
     }
+}
+
+fn has_oom_kill(events: &str) -> bool {
+    let count = events.lines().find_map(|line| line.strip_prefix("oom_kill "));
+    count.is_some_and(|count| count.trim() != "0")
 }
 
 fn collect(path: &Path, depth: u32, found: &mut Vec<u32>) {
@@ -134,6 +146,13 @@ mod tests {
         assert_eq!(own, Some("/user.slice/a.service".into()));
         let found = locate(MOUNTS, Path::new("/user.slice/a.service"));
         assert_eq!(found, Some("/sys/fs/cgroup/user.slice/a.service".into()));
+    }
+
+    #[test]
+    fn memory_kill_is_read_from_its_own_counter() {
+        assert!(has_oom_kill("low 0\noom 2\noom_kill 1\n"));
+        assert!(!has_oom_kill("oom 2\noom_kill 0\noom_group_kill 3\n"));
+        assert!(!has_oom_kill(""));
     }
 
     #[test]

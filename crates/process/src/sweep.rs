@@ -7,6 +7,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use fail::fail_point;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::Timespec;
 use tidegate_core::exit::{Identity, Started};
@@ -140,7 +141,9 @@ impl Sweep {
                 sweep.claim.cgroup.iter().for_each(Cgroup::remove);
                 break;
             }
+            fail_point!("sweep.before_kill");
             swept.survivors = kill(&members);
+            fail_point!("sweep.after_kill");
             for proc in &members {
                 if !swept.ended.contains(&proc.pid) {
                     swept.ended.push(proc.pid);

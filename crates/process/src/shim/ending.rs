@@ -40,6 +40,7 @@ impl Shim {
             fail_point!("shim.after_end_tree");
             self.requires_human.clear();
             if let Some(cgroup) = &self.claim.cgroup {
+                self.out_of_memory = cgroup.had_oom_kill();
                 cgroup.remove();
             }
             self.stage = Stage::Recording { next: now };
@@ -167,6 +168,9 @@ impl Shim {
                 (ReasonRecord::Timeout, Some(format!("ran longer than {limit} ms")))
             }
             (None, Status::Code(_)) => (ReasonRecord::Exited, None),
+            (None, Status::Signal { signal: libc::SIGKILL, .. }) if self.out_of_memory => {
+                (ReasonRecord::Oom, None)
+            }
             (None, Status::Signal { .. }) => (ReasonRecord::Signalled, None),
         }
     }

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io;
 
+use fail::fail_point;
 use tidegate_core::exit::Identity;
 
 use super::server::ControlServer;
@@ -100,6 +101,7 @@ pub(crate) struct Shim {
     pub(crate) claim: Claim,
     pub(crate) spared: Vec<String>,
     pub(crate) exec_failed: Option<String>,
+    pub(crate) out_of_memory: bool,
     pub(crate) swept: Vec<u32>,
     pub(crate) requires_human: Vec<String>,
 }
@@ -141,6 +143,7 @@ impl Shim {
             claim,
             spared: Vec::new(),
             exec_failed: None,
+            out_of_memory: false,
             swept: Vec::new(),
             requires_human: Vec::new(),
         }
@@ -199,6 +202,7 @@ impl Shim {
 
     /// TERM to the main process' group; CONT as well, for a stopped process cannot act on TERM.
     fn terminate_group(&self) {
+        fail_point!("shim.before_terminate");
         for signal in [libc::SIGTERM, libc::SIGCONT] {
             if self.signal_group(signal).is_err() {
                 let _ = self.child.pidfd.send(signal);

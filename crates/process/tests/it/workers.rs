@@ -84,6 +84,22 @@ fn helpers_from_many_threads_run_side_by_side() {
 }
 
 #[test]
+fn helper_dies_with_its_daemon() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("pid");
+    let mut host = std::process::Command::new(env!("CARGO_BIN_EXE_shim-under-test"))
+        .arg("host-a-helper")
+        .arg(&file)
+        .spawn()
+        .unwrap();
+    let pid = until(|| std::fs::read_to_string(&file).ok()).trim().parse().unwrap();
+    assert!(!is_gone(pid));
+    host.kill().unwrap();
+    host.wait().unwrap();
+    until(|| is_gone(pid).then_some(()));
+}
+
+#[test]
 fn helper_that_does_not_exist_is_named() {
     let mut helper = helper("");
     helper.argv = vec!["no-such-helper".into()];
