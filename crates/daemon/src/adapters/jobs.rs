@@ -100,6 +100,33 @@ impl Jobs {
 
     /// Begins or goes on to supervise a job whose row is `row`.
     pub(super) fn supervise(self: &Arc<Self>, target: &Target, id: &JobId, row: Row) {
+        self.want(target, id, row, |_| {});
+    }
+
+    /// Asks for the end of a job. A look that begins after this starts it no more.
+    pub(super) fn stop(self: &Arc<Self>, target: &Target, id: &JobId, actor: &str) {
+        self.want(target, id, Row::Stopping, |entry| {
+            entry.stop = Some(actor.to_owned());
+            entry.waits = 0;
+        });
+    }
+
+    /// Watches the agents of a launcher that has ended.
+    pub(super) fn watch_agents(self: &Arc<Self>, target: &Target, id: &JobId) {
+        self.want(target, id, Row::Finished, |entry| {
+            entry.agents_only = true;
+            entry.ingested = None;
+        });
+    }
+
+    /// Notes what is wanted of a job, and has it looked at.
+    fn want(
+        self: &Arc<Self>,
+        target: &Target,
+        id: &JobId,
+        row: Row,
+        note: impl FnOnce(&mut Entry),
+    ) {
         let Some(job) = target.run.jobs.get(id) else { return };
         {
             let mut entries = self.entries();
@@ -119,26 +146,7 @@ impl Jobs {
                 again: false,
             });
             entry.target = target.clone();
-        }
-        self.look(id);
-    }
-
-    /// Asks for the end of a job.
-    pub(super) fn stop(self: &Arc<Self>, target: &Target, id: &JobId, actor: &str) {
-        self.supervise(target, id, Row::Stopping);
-        if let Some(entry) = self.entries().get_mut(id) {
-            entry.stop = Some(actor.to_owned());
-            entry.waits = 0;
-        }
-        self.look(id);
-    }
-
-    /// Watches the agents of a launcher that has ended.
-    pub(super) fn watch_agents(self: &Arc<Self>, target: &Target, id: &JobId) {
-        self.supervise(target, id, Row::Finished);
-        if let Some(entry) = self.entries().get_mut(id) {
-            entry.agents_only = true;
-            entry.ingested = None;
+            note(entry);
         }
         self.look(id);
     }
