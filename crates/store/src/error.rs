@@ -100,6 +100,8 @@ impl StoreError {
                 }
                 _ => Self::Io { doing, source },
             },
+            // Our statements are fixed: one that does not fit meets a damaged schema.
+            rusqlite::Error::SqlInputError { .. } => Self::Damaged { source },
             rusqlite::Error::FromSqlConversionFailure(..)
             | rusqlite::Error::IntegralValueOutOfRange(..)
             | rusqlite::Error::InvalidColumnType(..)

@@ -46,6 +46,7 @@ fn apply(conn: &mut Connection, home: &Path, steps: &[&str]) -> Result<Migration
         return Err(OpenError::StoreNewer { found, known });
     }
     if found == known {
+        check_schema(conn, home, steps)?;
         return Ok(Migration::Current);
     }
     let done = if found == 0 {
@@ -75,6 +76,31 @@ fn run_step(conn: &mut Connection, number: u32, sql: &str) -> Result<(), StoreEr
     transaction.commit().doing(DOING)?;
     fail::fail_point!("store.migrate.after_commit");
     Ok(())
+}
+
+/// Compares the schema with the one that the steps make: its text is stored in pages, too.
+fn check_schema(conn: &Connection, home: &Path, steps: &[&str]) -> Result<(), OpenError> {
+    const DOING: &str = "compare the schema";
+    let model = Connection::open_in_memory().doing(DOING)?;
+    for sql in steps {
+        model.execute_batch(sql).doing(DOING)?;
+    }
+    let read = |conn: &Connection| -> Result<Vec<String>, StoreError> {
+        let sql = "SELECT type || ' ' || name || ' ' || tbl_name || ' ' || coalesce(sql, '')
+                   FROM sqlite_schema WHERE name NOT LIKE 'sqlite_stat%' ORDER BY type, name";
+        let mut statement = conn.prepare(sql).doing(DOING)?;
+        let rows = statement.query_map([], |row| row.get(0)).doing(DOING)?;
+        rows.collect::<Result<_, _>>().doing(DOING)
+    };
+    let found = read(conn).map_err(|error| crate::connection::damage(home, error))?;
+    if found == read(&model)? {
+        return Ok(());
+    }
+    Err(OpenError::Damaged {
+        path: home.join(crate::files::STORE),
+        what: "its schema is not the one of its version".to_owned(),
+        backup: crate::files::newest_backup(home),
+    })
 }
 
 /// The home's row, with an id that no other home has.

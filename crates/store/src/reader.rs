@@ -136,7 +136,7 @@ fn check_schema(conn: &Connection, home: &Path) -> Result<(), OpenError> {
     let known = SCHEMA;
     match (id, u32::try_from(found)) {
         // A daemon is about to make it.
-        (0, Ok(0)) => Err(OpenError::NoStore { home: home.to_owned() }),
+        (0, Ok(0)) if is_empty(conn)? => Err(OpenError::NoStore { home: home.to_owned() }),
         (APPLICATION_ID, Ok(found)) if found < known => {
             Err(OpenError::NeedsMigration { found, known })
         }
@@ -144,6 +144,11 @@ fn check_schema(conn: &Connection, home: &Path) -> Result<(), OpenError> {
         (APPLICATION_ID, Ok(_)) => Ok(()),
         (_, _) => Err(OpenError::NotOurs { path: home.join(STORE) }),
     }
+}
+
+fn is_empty(conn: &Connection) -> Result<bool, StoreError> {
+    conn.query_row("SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)", [], |row| row.get(0))
+        .doing("read the schema")
 }
 
 /// Whether another try may succeed: a daemon that opened or closed the store in between.

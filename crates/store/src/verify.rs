@@ -61,6 +61,11 @@ impl View<'_> {
     pub fn verify(&self) -> Result<VerifyReport, StoreError> {
         let mut report = VerifyReport::default();
         self.verify_home(&mut report)?;
+        for proved in [self.prove_tail(), self.prove_blobs()] {
+            if let Err(error) = proved {
+                report.broken.push(broken(error)?);
+            }
+        }
         let mut filter = ListFilter { limit: PAGE, ..ListFilter::default() };
         loop {
             let page = self.list(&filter)?;
@@ -101,6 +106,22 @@ impl View<'_> {
             Err(error) => report.broken.push(broken(error)?),
         }
         Ok(())
+    }
+
+    /// The counters of the home's row are those of the newest event.
+    fn prove_tail(&self) -> Result<(), StoreError> {
+        if self.tail_is_newest()? {
+            return Ok(());
+        }
+        Err(mismatch(None, "the home's row does not name the newest event"))
+    }
+
+    /// Pinned bytes are those that their addresses name.
+    fn prove_blobs(&self) -> Result<(), StoreError> {
+        match self.first_wrong_blob()? {
+            None => Ok(()),
+            Some(id) => Err(mismatch(None, &format!("the bytes of blob {id} are others"))),
+        }
     }
 
     /// Proves one run; says how many events it has.

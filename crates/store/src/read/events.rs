@@ -196,6 +196,16 @@ impl View<'_> {
         self.rows(&sql, [run.as_str()], "read the events of a run", read)
     }
 
+    /// Whether the home's row names the newest event of the log.
+    pub(crate) fn tail_is_newest(&self) -> Result<bool, StoreError> {
+        let sql = "SELECT seq, hash FROM events ORDER BY seq DESC LIMIT 1";
+        let newest: Option<(u64, Hash)> =
+            self.row(sql, [], "read the newest event", |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let sql = "SELECT seq, head FROM home_state";
+        let told = self.row(sql, [], "read the tail", |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(told == Some(newest.unwrap_or((0, GENESIS))))
+    }
+
     /// Runs that have a log and no row.
     pub(crate) fn lone_logs(&self) -> Result<Vec<String>, StoreError> {
         self.rows(

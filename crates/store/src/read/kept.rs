@@ -60,6 +60,24 @@ impl View<'_> {
         }
     }
 
+    /// The first address whose bytes are others.
+    pub(crate) fn first_wrong_blob(&self) -> Result<Option<String>, StoreError> {
+        use crate::error::Doing as _;
+        const DOING: &str = "read pinned bytes";
+        let mut statement =
+            self.conn.prepare_cached("SELECT id, bytes FROM blobs ORDER BY id").doing(DOING)?;
+        let mut rows = statement.query([]).doing(DOING)?;
+        while let Some(row) = rows.next().doing(DOING)? {
+            let id: String = row.get(0).doing(DOING)?;
+            let bytes = row.get_ref(1).doing(DOING)?;
+            if bytes.as_blob().is_ok_and(|bytes| chain::address(bytes) == id) {
+                continue;
+            }
+            return Ok(Some(id));
+        }
+        Ok(None)
+    }
+
     /// The open effects of a run, by key.
     ///
     /// # Errors

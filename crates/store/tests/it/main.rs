@@ -2,5 +2,10 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod builders;
+mod damage;
+mod driver;
 mod epochs;
+mod full_disk;
+mod readers;
+mod replay;
 mod turns;

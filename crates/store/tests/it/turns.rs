@@ -10,16 +10,12 @@ use crate::builders::{AT, PINNED, begin, launcher_work, submit, submit_one};
 
 const NOW: Now = Now { wall: AT, boot: BootMs(5), entropy: 9 };
 
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 enum Refusal {
-    Store(StoreError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("mine")]
     Mine,
-}
-
-impl From<StoreError> for Refusal {
-    fn from(error: StoreError) -> Self {
-        Self::Store(error)
-    }
 }
 
 #[test]
@@ -60,7 +56,7 @@ fn refused_input_is_undone_alone() {
         })
         .unwrap();
     let (first, third) = (first.unwrap(), third.unwrap());
-    assert!(matches!(second, Err(Refusal::Mine)));
+    assert_eq!(second.unwrap_err().to_string(), "mine");
     assert_eq!((first.seq, third.seq), (1, 2), "the refused run used no number up");
     let page = store.view().list(&ListFilter { limit: 9, ..ListFilter::default() }).unwrap();
     let lanes: Vec<_> =

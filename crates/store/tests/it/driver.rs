@@ -1,0 +1,237 @@
+//! Drives a run by inputs that chance picks among those that its state makes likely: answers to
+//! its open effects, grants, commands, and now and then something late or foreign.
+
+use tidegate_core::exit::{Exit, Identity, Reason, Started};
+use tidegate_core::ids::{AgentId, FeatureId, JobId, Oid};
+use tidegate_core::launcher::{
+    AgentDisposition, AgentEnd, AgentProcess, Finalized, Journal, Registered,
+};
+use tidegate_core::run::{
+    CommitOutcome, Effect, EffectKey, Grant, Ingested, Input, MergeOutcome, Merged, Report, Run,
+    Tested, UpdateOutcome, WorktreeOutcome,
+};
+use tidegate_core::time::WallMs;
+
+/// A small generator of numbers: one seed, one sequence.
+pub(crate) struct Chance(u64);
+
+impl Chance {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    /// A number below `bound`.
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 % bound as u64).unwrap()
+    }
+
+    fn one_in(&mut self, n: usize) -> bool {
+        self.below(n) == 0
+    }
+
+    fn oid(&mut self) -> Oid {
+        let digit = char::from(b"0123456789abcdef"[self.below(16)]);
+        Oid::new(digit.to_string().repeat(40)).unwrap()
+    }
+
+    fn tested(&mut self) -> Tested {
+        Tested { commit: self.oid(), tree: self.oid() }
+    }
+
+    fn number(&mut self) -> u32 {
+        u32::try_from(self.below(90_000)).unwrap() + 2
+    }
+}
+
+fn identity(chance: &mut Chance) -> Identity {
+    Identity {
+        pid: chance.number(),
+        start_ticks: 5,
+        boot_id: "boot".into(),
+        pidfs_inode: u64::from(chance.number()),
+    }
+}
+
+fn started(chance: &mut Chance) -> Started {
+    Started {
+        shim: identity(chance),
+        child: identity(chance),
+        at: WallMs(1000 + chance.below(99) as u64),
+    }
+}
+
+fn exit(chance: &mut Chance) -> Exit {
+    let at = WallMs(2000 + chance.below(99) as u64);
+    let reason = match chance.below(9) {
+        0 => Reason::Signalled,
+        1 => Reason::Stopped { actor: "user".into() },
+        2 => Reason::Timeout,
+        3 => return Exit::lost(Reason::LostShim, at),
+        4 => return Exit::lost(Reason::LostReboot, at),
+        5..=8 => Reason::Exited,
+        _ => unreachable!(),
+    };
+    let code = (reason == Reason::Exited).then(|| i32::from(chance.one_in(3)));
+    Exit { code, output_bytes: 12, ran_ms: 3, ..Exit::lost(reason, at) }
+}
+
+fn agent(chance: &mut Chance) -> AgentId {
+    AgentId::new(format!("A{}", chance.below(3))).unwrap()
+}
+
+fn ingested(chance: &mut Chance) -> Ingested {
+    let mut seen = Ingested::default();
+    if chance.one_in(3) {
+        let finalized =
+            chance.one_in(5).then(|| Finalized { completed: chance.one_in(2), exit_code: Some(1) });
+        let wave = chance.one_in(2).then(|| u32::try_from(chance.below(5)).unwrap());
+        seen.journal = Some(Journal { wave, phase: None, finalized, at: WallMs(5) });
+    }
+    if chance.one_in(3) {
+        let process = if chance.one_in(3) {
+            AgentProcess::Remote
+        } else {
+            AgentProcess::Local(identity(chance))
+        };
+        let registered = Registered {
+            process,
+            log: Some("log".into()),
+            session: None,
+            at: WallMs(4),
+            heartbeat_at: WallMs(4 + chance.below(9) as u64),
+            end: None,
+        };
+        seen.registered.push((agent(chance), registered));
+    }
+    if chance.one_in(4) {
+        let end =
+            AgentEnd { code: Some(0), disposition: AgentDisposition::Completed, at: WallMs(6) };
+        seen.ends.push((agent(chance), end));
+    }
+    if chance.one_in(3) {
+        seen.alive.push(agent(chance));
+    }
+    seen
+}
+
+fn job_report(chance: &mut Chance, job: &JobId) -> Report {
+    match chance.below(8) {
+        0..=2 => Report::JobStarted { job: job.clone(), started: started(chance) },
+        3 if chance.one_in(8) => {
+            Report::JobQuarantined { job: job.clone(), detail: "contradiction".into() }
+        }
+        _ => Report::JobFinished {
+            job: job.clone(),
+            started: chance.one_in(2).then(|| started(chance)),
+            exit: exit(chance),
+            ingested: ingested(chance),
+        },
+    }
+}
+
+/// A likely answer to an effect.
+fn answer(chance: &mut Chance, effect: &Effect) -> Report {
+    let paths = || vec!["src/lib.rs".to_owned()];
+    let detail = || "git said no".to_owned();
+    match effect {
+        Effect::SuperviseJob { job, .. } | Effect::StopJob { job, .. } => job_report(chance, job),
+        Effect::WatchAgents { .. } => Report::Ingested(ingested(chance)),
+        Effect::SweepAgents { agents } => Report::AgentsSwept {
+            remaining: agents
+                .iter()
+                .filter(|_| chance.one_in(4))
+                .map(|(id, _)| id.clone())
+                .collect(),
+        },
+        Effect::PrepareWorktree { feature, .. } => Report::Worktree {
+            feature: feature.clone(),
+            outcome: match chance.below(12) {
+                0 => WorktreeOutcome::SyncConflict { paths: paths() },
+                1 => WorktreeOutcome::TargetMissing,
+                2 => WorktreeOutcome::Failed { detail: detail() },
+                _ => WorktreeOutcome::Ready { path: "/w".into(), base: chance.oid() },
+            },
+        },
+        Effect::Commit { feature, job, .. } => Report::Commit {
+            feature: feature.clone(),
+            job: job.clone(),
+            outcome: match chance.below(10) {
+                0 => CommitOutcome::NoChange(chance.tested()),
+                1 => CommitOutcome::HookRefused { output: "no".into() },
+                2 => CommitOutcome::LeftBranch { found: "main".into() },
+                3 => CommitOutcome::Failed { detail: detail() },
+                _ => CommitOutcome::Commit(chance.tested()),
+            },
+        },
+        Effect::Merge { feature, .. } => Report::Merge {
+            feature: feature.clone(),
+            outcome: match chance.below(10) {
+                0 => MergeOutcome::AlreadyThere { commit: chance.oid() },
+                1 => MergeOutcome::Conflict { paths: paths() },
+                2 => MergeOutcome::Failed { detail: detail() },
+                _ => MergeOutcome::Merged(Merged {
+                    onto: chance.oid(),
+                    commit: chance.oid(),
+                    tree: chance.oid(),
+                }),
+            },
+        },
+        Effect::UpdateTarget { feature, merged } => Report::Update {
+            feature: feature.clone(),
+            commit: merged.commit.clone(),
+            outcome: match chance.below(8) {
+                0 => UpdateOutcome::Moved,
+                1 => UpdateOutcome::Dirty { paths: paths(), why: "dirty".into() },
+                2 => UpdateOutcome::Failed { detail: detail() },
+                _ => UpdateOutcome::Landed,
+            },
+        },
+        Effect::AwaitClean { feature } => Report::TargetClean { feature: feature.clone() },
+    }
+}
+
+fn grant(chance: &mut Chance, feature: FeatureId) -> Grant {
+    match chance.below(3) {
+        0 => Grant::Slot { feature },
+        1 => Grant::Gate { feature, slot: u32::try_from(chance.below(3)).unwrap() },
+        _ => Grant::Target { feature },
+    }
+}
+
+/// An input that may fit the run.
+pub(crate) fn input(chance: &mut Chance, run: &Run) -> Input {
+    let open: Vec<(EffectKey, Effect)> = run.outstanding().into_iter().collect();
+    let features: Vec<FeatureId> =
+        run.plan().map(|(_, plan)| plan.features.keys().cloned().collect()).unwrap_or_default();
+    match chance.below(20) {
+        0 => Input::Adopt { supervisor: format!("s{}", chance.below(3)) },
+        1 if chance.one_in(6) => Input::Cancel { actor: "user".into() },
+        2 | 3 => Input::Claim { supervisor: "s".into() },
+        4 => Input::Report(Report::Ingested(ingested(chance))),
+        5 if chance.one_in(3) => {
+            Input::StartAgent { agent: agent(chance), role: None, argv: vec!["agent".into()] }
+        }
+        6..=10 if !features.is_empty() => {
+            let feature = features[chance.below(features.len())].clone();
+            if chance.one_in(8) {
+                return Input::RetryFeature { feature, actor: "user".into() };
+            }
+            let tested = run.plan().and_then(|(_, plan)| plan.features[&feature].tested.clone());
+            match tested {
+                Some(tested) if chance.one_in(4) => {
+                    Input::Approve { feature, commit: tested.commit, actor: "user".into() }
+                }
+                Some(_) | None => Input::Grant(grant(chance, feature)),
+            }
+        }
+        _ if open.is_empty() => Input::Claim { supervisor: "s".into() },
+        _ => {
+            let (key, effect) = open[chance.below(open.len())].clone();
+            let report = answer(chance, &effect);
+            if chance.one_in(5) { Input::Report(report) } else { Input::Answer { key, report } }
+        }
+    }
+}
