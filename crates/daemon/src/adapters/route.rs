@@ -157,5 +157,6 @@ impl Dispatch for Adapters {
 
 /// The job number in the key of an agents' watch: nothing else ends that watch.
 fn watch_of_agents(key: &EffectKey) -> Option<u32> {
-    key.0.strip_prefix("agents:watch:")?.parse().ok()
+    let (number, _) = key.0.strip_prefix("agents:watch:")?.split_once(':')?;
+    number.parse().ok()
 }

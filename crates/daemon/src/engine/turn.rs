@@ -77,6 +77,11 @@ impl<D: Dispatch> Engine<D> {
         })
     }
 
+    /// The runs that have not ended, in the order of their submits, for tests that look into it.
+    pub fn runs(&self) -> impl Iterator<Item = &Run> {
+        self.live.runs()
+    }
+
     /// Gives the dispatcher out, for tests that look into it.
     pub fn dispatch(&mut self) -> &mut D {
         &mut self.dispatch
