@@ -5,9 +5,10 @@ use std::process::{Command, Stdio};
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use tidegate_protocol::{Envelope, RunDoc, SubmitAnswer};
+use tidegate_protocol::{DaemonDoc, Envelope, RunDoc, SubmitAnswer};
 
 use crate::demo::stage::Stage;
+use crate::demo::victim::Daemon;
 use crate::error::CliError;
 
 /// The verbs, on the stage's home and in its repository.
@@ -44,6 +45,24 @@ impl<'s> Product<'s> {
     /// What the verb refuses.
     pub(super) fn run(&self, run: &str) -> Result<RunDoc, CliError> {
         self.verb(&["status", run])
+    }
+
+    /// The daemon that runs now, as the home says; none is started.
+    ///
+    /// # Errors
+    /// What the verb refuses.
+    pub(super) fn daemon(&self) -> Result<Option<Daemon>, CliError> {
+        let daemon: DaemonDoc = self.verb(&["daemon", "status"])?;
+        let known = daemon.pid.zip(daemon.epoch).filter(|_| daemon.running);
+        Ok(known.map(|(pid, epoch)| Daemon { pid, epoch }))
+    }
+
+    /// Starts a daemon when there is none.
+    ///
+    /// # Errors
+    /// What the verb refuses.
+    pub(super) fn start(&self) -> Result<(), CliError> {
+        self.verb::<Value>(&["daemon", "start"]).map(|_| ())
     }
 
     /// Stops the daemon. What was done can be read without one.

@@ -1,7 +1,8 @@
 //! What the demo says at its end, as data and as text, and whether everything happened that it promises.
 
-use serde::Serialize;
 use std::fmt::Write;
+
+use serde::Serialize;
 
 use crate::demo::stage::{HELD, Stage};
 use crate::demo::watch::Seen;
@@ -21,6 +22,7 @@ pub(super) struct Report {
     missing: Vec<String>,
     landed: Vec<Landed>,
     killed: Vec<Killed>,
+    daemon: Option<Reigns>,
     repaired: Vec<Repaired>,
     starts: Vec<Starts>,
     tests: Tests,
@@ -52,6 +54,19 @@ struct Killed {
     how: &'static str,
     came_back_as: Option<String>,
     attempt: Option<u32>,
+}
+
+/// The daemon that was killed, and the one that went on.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Reigns {
+    pid: u32,
+    epoch: u64,
+    how: &'static str,
+    came_back_as: u32,
+    next_epoch: u64,
+    /// Process of the agent that worked on meanwhile and was taken over.
+    adopted: Option<u32>,
 }
 
 #[derive(Debug, Serialize)]
@@ -92,6 +107,7 @@ impl Report {
             missing: Vec::new(),
             landed: landed(seen),
             killed: killed(seen).into_iter().collect(),
+            daemon: reigns(seen),
             repaired: repaired(seen),
             starts: starts(stage, seen),
             tests: Tests { passed, summary: output.lines().last().unwrap_or_default().to_owned() },
@@ -128,6 +144,9 @@ impl Report {
             }
             Some(_) => {}
         }
+        if self.daemon.as_ref().is_none_or(|daemon| daemon.adopted.is_none()) {
+            missing.push("the daemon was not killed and replaced under a working agent".to_owned());
+        }
         if self.repaired.is_empty() {
             missing.push("no gate failed, so nothing was repaired".to_owned());
         }
@@ -158,8 +177,15 @@ impl Report {
             let commit = commit.as_deref().map_or("-", short);
             line(format!("  {good}{commit}{good:#}  {feature:<8} {title}"));
         }
+        line(format!("\n{strong}Killed{strong:#}"));
+        if let Some(Reigns { pid, came_back_as, adopted, .. }) = &self.daemon {
+            line(format!("  the daemon: process {pid}, by SIGKILL while agents worked"));
+            let adopted = adopted.map_or("nobody".to_owned(), |pid| format!("process {pid}"));
+            line(format!(
+                "  came back as process {came_back_as} and took over {adopted} of {HELD}"
+            ));
+        }
         for Killed { feature, job, pid, came_back_as, attempt, .. } in &self.killed {
-            line(format!("\n{strong}Killed{strong:#}"));
             line(format!("  {feature}: job {job}, process {pid}, by SIGKILL in mid-work"));
             if let (Some(job), Some(attempt)) = (came_back_as, attempt) {
                 line(format!("  came back as job {job}, attempt {attempt}, in the same worktree"));
@@ -227,6 +253,18 @@ fn killed(seen: &Seen) -> Option<Killed> {
         how: "SIGKILL",
         came_back_as: successor.and_then(|agent| agent.job_id.clone()),
         attempt: successor.map(|agent| agent.attempt),
+    })
+}
+
+fn reigns(seen: &Seen) -> Option<Reigns> {
+    let (killed, next) = seen.daemons.as_ref()?;
+    Some(Reigns {
+        pid: killed.pid,
+        epoch: killed.epoch,
+        how: "SIGKILL",
+        came_back_as: next.pid,
+        next_epoch: next.epoch,
+        adopted: seen.adopted.as_ref().map(|agent| agent.pid),
     })
 }
 

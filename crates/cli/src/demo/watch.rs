@@ -1,4 +1,4 @@
-//! Follows the demo's run to its end, and kills the held agent in the middle of its work.
+//! Follows the demo's run to its end. In the middle of it the daemon is killed, and then the held agent.
 
 use std::collections::BTreeMap;
 use std::thread;
@@ -9,7 +9,7 @@ use tidegate_protocol::{EvidenceDoc, RunDoc};
 use crate::demo::narrator::Narrator;
 use crate::demo::product::Product;
 use crate::demo::stage::{HELD, Stage};
-use crate::demo::victim::{self, Victim};
+use crate::demo::victim::{self, Agent, Daemon};
 use crate::error::CliError;
 
 /// Longest time that the demo takes. It takes seconds; a slow machine may take a minute.
@@ -22,8 +22,12 @@ const PACE: Duration = Duration::from_millis(50);
 pub(super) struct Seen {
     /// The run at its end.
     pub(super) run: RunDoc,
+    /// The daemon that was killed, and the next one.
+    pub(super) daemons: Option<(Daemon, Daemon)>,
+    /// The held agent as the next daemon found it: alive, and the same process as before.
+    pub(super) adopted: Option<Agent>,
     /// The agent that was killed.
-    pub(super) victim: Option<Victim>,
+    pub(super) victim: Option<Agent>,
     /// The first gate that failed, by feature.
     pub(super) failures: BTreeMap<String, EvidenceDoc>,
 }
@@ -39,32 +43,58 @@ pub(super) fn follow(
     narrator: &mut Narrator,
 ) -> Result<Seen, CliError> {
     let deadline = Instant::now() + LIMIT;
-    let mut victim = None;
-    let mut failures = BTreeMap::new();
+    let mut seen = Seen {
+        run: product.run(run)?,
+        daemons: None,
+        adopted: None,
+        victim: None,
+        failures: BTreeMap::new(),
+    };
     loop {
-        let now = product.run(run)?;
-        for feature in &now.features {
+        for feature in &seen.run.features {
             let failed = feature.evidence.clone().filter(|gate| gate.passed == Some(false));
             if let Some(evidence) = failed {
-                failures.entry(feature.id.clone()).or_insert(evidence);
+                seen.failures.entry(feature.id.clone()).or_insert(evidence);
             }
         }
-        narrator.show(&now);
-        if now.status.is_terminal() {
-            return Ok(Seen { run: now, victim, failures });
+        narrator.show(&seen.run);
+        if seen.run.status.is_terminal() {
+            return Ok(seen);
         }
-        if victim.is_none() && stage.is_holding() {
-            victim = victim::kill(product, run, HELD)?;
-            if let Some(victim) = &victim {
-                stage.let_go()?;
-                narrator.say(&format!("kill -9 {}: the agent of {HELD}, in mid-work", victim.pid));
-            }
+        if seen.victim.is_none() && stage.is_holding() {
+            strike(stage, product, run, &mut seen, narrator)?;
         }
         if Instant::now() >= deadline {
-            let waits = now.waits_for.or(now.detail).unwrap_or_default();
+            let waits = seen.run.waits_for.or(seen.run.detail).unwrap_or_default();
             let message = format!("the run has not ended after {} s. {waits}", LIMIT.as_secs());
             return Err(CliError::bug(message));
         }
         thread::sleep(PACE);
+        seen.run = product.run(run)?;
     }
+}
+
+/// Kills the daemon under the working agent, lets the next one adopt it, then kills the agent.
+fn strike(
+    stage: &Stage,
+    product: &Product<'_>,
+    run: &str,
+    seen: &mut Seen,
+    narrator: &mut Narrator,
+) -> Result<(), CliError> {
+    let Some(before) = victim::agent(product, run, HELD)? else { return Ok(()) };
+    if seen.daemons.is_none()
+        && let Some(killed) = victim::kill_daemon(product)?
+    {
+        narrator.say(&format!("kill -9 {}: the daemon, while agents work", killed.pid));
+        product.start()?;
+        seen.daemons = product.daemon()?.map(|next| (killed, next));
+        seen.adopted = victim::agent(product, run, HELD)?.filter(|now| *now == before);
+    }
+    seen.victim = victim::kill_agent(product, run, HELD)?;
+    if let Some(victim) = &seen.victim {
+        narrator.say(&format!("kill -9 {}: the agent of {HELD}, in mid-work", victim.pid));
+        stage.let_go()?;
+    }
+    Ok(())
 }
