@@ -205,7 +205,13 @@ impl Work {
     pub(super) fn update(&self, merged: &Merged) -> Result<UpdateOutcome, GitError> {
         let repo = self.repos.serve(&self.target)?;
         Ok(match repo.update_target(&self.update_request(merged)?)? {
-            git::UpdateOutcome::Updated | git::UpdateOutcome::AlreadyThere => UpdateOutcome::Landed,
+            git::UpdateOutcome::Updated | git::UpdateOutcome::AlreadyThere => {
+                // The target keeps the commit from here on.
+                if let Err(error) = repo.delete_own_ref(&self.keep("merge")) {
+                    tracing::warn!(%error, "a ref of ours is left behind");
+                }
+                UpdateOutcome::Landed
+            }
             git::UpdateOutcome::Moved { .. } => UpdateOutcome::Moved,
             git::UpdateOutcome::Dirty(dirty) => UpdateOutcome::Dirty {
                 paths: texts(&dirty.paths),

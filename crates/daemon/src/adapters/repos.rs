@@ -97,13 +97,16 @@ impl Repos {
         let repo = self.serve(target)?;
         let pool = CheckoutPool::new(repo, self.ctx.checkouts(&target.run.queue.project));
         let spec = target.run.plan().and_then(|(spec, _)| spec.gates.get(gate));
-        let mode = match phase {
-            Phase::Branch => CheckoutMode::Reuse {
-                keep: spec.into_iter().flat_map(|gate| &gate.cache).map(PathBuf::from).collect(),
-            },
-            Phase::Merge => CheckoutMode::Fresh,
+        // Merge gates are fresh, which would empty the caches of a shared slot.
+        let (name, mode) = match phase {
+            Phase::Branch => {
+                let caches = spec.into_iter().flat_map(|gate| &gate.cache);
+                let keep = caches.map(PathBuf::from).collect();
+                (format!("branch-{slot}"), CheckoutMode::Reuse { keep })
+            }
+            Phase::Merge => (format!("merge-{slot}"), CheckoutMode::Fresh),
         };
-        let checkout = pool.acquire(&format!("slot-{slot}"), commit, &mode)?;
+        let checkout = pool.acquire(&name, commit, &mode)?;
         Ok(checkout.path)
     }
 }
