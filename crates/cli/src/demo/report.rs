@@ -217,8 +217,8 @@ impl Report {
             "Everything took {seconds}.{tenths} s and is below {place}:\n\
              \u{20} git -C {repository} log --graph --oneline\n\
              \u{20} tidegate --home {home} status {run}\n\
-             \u{20} tidegate --home {home} explain {run} {HELD}\n\
-             \u{20} tidegate --home {home} events --run {run}\n\
+             \u{20} tidegate --home {home} explain {run} --feature {HELD}\n\
+             \u{20} tidegate --home {home} events {run}\n\
              {faint}  rm -r {place}   # when you have seen enough; its daemon is stopped{plain}\n"
         )
     }
