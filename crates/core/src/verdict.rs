@@ -146,6 +146,7 @@ fn was_started(
 ) -> Verdict {
     match (row, lock_held, exit) {
         (Row::Finished, true, None) if same_boot => Verdict::Contradiction(started),
+        (Row::Finished, true, None) => quarantine("the lock is held under another boot"),
         (Row::Finished, _, _) => Verdict::Closed,
         (Row::Launching | Row::Running | Row::Stopping, _, Some(exit)) => {
             Verdict::Finished { started: Some(started), exit }

@@ -85,8 +85,9 @@ impl Draft {
     fn cancel(&mut self, actor: &str) -> Result<(), Rejected> {
         match &self.run.status {
             Status::Pending => {
-                let ids = self.run.plan().map(|(_, plan)| plan.features.keys().cloned().collect());
-                for feature in ids.unwrap_or_else(Vec::new) {
+                let plan = self.run.plan().map(|(_, plan)| plan.features.keys().cloned().collect());
+                let features: Vec<FeatureId> = plan.unwrap_or_default();
+                for feature in features {
                     let actor = actor.to_owned();
                     self.emit(Event::FeatureCancelled { feature, actor });
                 }

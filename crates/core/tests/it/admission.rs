@@ -10,8 +10,8 @@ use tidegate_core::run::{
 };
 
 use crate::fixture::{
-    Shape, claim, exited, fid, job_finished, newest, oid, plan_run, plan_spec, submitted, take,
-    waves,
+    Shape, claim, config, exited, fid, job_finished, newest, oid, plan_run, plan_spec, submitted,
+    take, waves,
 };
 use crate::telling::tell;
 
@@ -156,6 +156,8 @@ fn queue(lane: u8, adhoc: u8) -> QueueKey {
 }
 
 proptest! {
+    #![proptest_config(config(256))]
+
     /// First in, first out, one active per queue, and no queue waits for nothing.
     #[test]
     fn claims_give_each_free_queue_its_oldest_run(

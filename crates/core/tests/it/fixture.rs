@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use proptest::test_runner::{Config as ProptestConfig, RngSeed};
 use tidegate_core::exit::{Exit, Identity, Reason, Started};
 use tidegate_core::ids::{
     AgentName, BlobId, FeatureId, GateName, JobId, LaneName, Oid, ProjectId, QueueKey, RoleName,
@@ -215,6 +216,17 @@ pub(crate) fn take(run: &mut Run, input: &Input) -> Vec<Event> {
     let next = step(run, input, NOW).unwrap_or_else(|refused| panic!("{input:?}: {refused}"));
     *run = next.run;
     next.events
+}
+
+/// The same stories at every run; `PROPTEST_RNG_SEED` and `PROPTEST_CASES` tell others.
+pub(crate) fn config(cases: u32) -> ProptestConfig {
+    let asked = ProptestConfig::default();
+    let seed = match asked.rng_seed {
+        RngSeed::Random => RngSeed::Fixed(1),
+        fixed @ RngSeed::Fixed(_) => fixed,
+    };
+    let cases = if std::env::var_os("PROPTEST_CASES").is_some() { asked.cases } else { cases };
+    ProptestConfig { cases, rng_seed: seed, failure_persistence: None, ..asked }
 }
 
 /// The names of the facts, for short comparisons.

@@ -4,6 +4,8 @@ use proptest::prelude::*;
 use tidegate_core::home::{Home, HomeEvent, Place};
 use tidegate_core::ids::check_name;
 
+use crate::fixture::config;
+
 fn place(common_dir: &str) -> Place {
     Place { root: format!("{common_dir}/.."), common_dir: common_dir.to_owned() }
 }
@@ -48,6 +50,8 @@ fn project_is_found_by_its_common_dir_until_it_is_removed() {
 }
 
 proptest! {
+    #![proptest_config(config(256))]
+
     #[test]
     fn free_ids_never_collide(folders in prop::collection::vec("[a.-]{0,3}|\\PC{0,60}", 0..20)) {
         let mut home = Home::default();

@@ -5,6 +5,8 @@ use tidegate_core::ids::{
     AdhocId, BlobId, FeatureId, JobId, LaneName, NAME_BYTES_MAX, Oid, ProjectId, RunId, check_name,
 };
 
+use crate::fixture::config;
+
 const HOSTILE: &[&str] = &[
     "",
     ".",
@@ -112,6 +114,8 @@ fn object_ids_are_whole_and_lower_case() {
 }
 
 proptest! {
+    #![proptest_config(config(256))]
+
     #[test]
     fn run_ids_sort_as_their_sequence_whatever_the_chance(
         a in 0..1_u64 << 30, b in 0..1_u64 << 30, x in any::<u64>(), y in any::<u64>(),

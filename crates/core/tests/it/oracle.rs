@@ -156,7 +156,9 @@ impl Oracle {
     pub(crate) fn check_end(&self, runs: &[Run], target: &[(Oid, Option<Oid>)]) {
         for ((first, log), run) in self.first.iter().zip(&self.logs).zip(runs) {
             let mut told = first.clone();
-            log.iter().for_each(|event| told.apply(event));
+            for event in log {
+                told.apply(event);
+            }
             assert_eq!(told, *run, "the log does not tell the run");
             let ends = log.iter().filter(|event| is_end(event)).count();
             assert_eq!(ends, 1, "a run ends once");

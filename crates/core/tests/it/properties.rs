@@ -5,7 +5,7 @@ use tidegate_core::admission::Caps;
 use tidegate_core::plan::{OnFailure, ReviewPolicy};
 use tidegate_core::run::{Plan, Run, Work};
 
-use crate::fixture::{Shape, plan_spec, submitted};
+use crate::fixture::{Shape, config, plan_spec, submitted};
 use crate::plan_world::World;
 use crate::tape::Tape;
 
@@ -60,7 +60,7 @@ fn run_of(seq: usize, shape: &Shape) -> Run {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+    #![proptest_config(config(96))]
 
     /// Every oracle holds at every step, and every run ends.
     #[test]

@@ -5,7 +5,7 @@ use tidegate_core::launcher::{
     Journal, LauncherSpec, Selection, SelectionStyle, final_wave, resume_argv, start_argv,
 };
 
-use crate::fixture::launcher_spec;
+use crate::fixture::{config, launcher_spec};
 use crate::launcher_fixture::journal;
 
 fn spec(argv: &str, start: Option<u32>, end: Option<u32>, auto_next: bool) -> LauncherSpec {
@@ -135,6 +135,8 @@ prop_compose! {
 }
 
 proptest! {
+    #![proptest_config(config(256))]
+
     #[test]
     fn resume_never_widens_the_selection(spec in any_spec(), wave in 0..9_u32) {
         let (_, first_end, first_auto) = asked(&start_argv(&spec));

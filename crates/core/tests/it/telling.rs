@@ -54,20 +54,18 @@ fn words(event: &Event) -> String {
 /// A state with everything that may happen in it: what is accepted, one a line, then what is
 /// refused, by reason.
 pub(crate) fn table(state: &str, run: &Run, inputs: &[(&str, Input)]) -> String {
-    let mut accepted = String::new();
+    let mut lines = vec![state.to_owned()];
     let mut refused: Vec<(String, Vec<&str>)> = Vec::new();
     for (name, input) in inputs {
         match tell(run, input) {
-            Ok(facts) => accepted.push_str(&format!("  {name} → {facts}\n")),
+            Ok(facts) => lines.push(format!("  {name} → {facts}")),
             Err(why) => match refused.iter_mut().find(|(known, _)| *known == why) {
                 Some((_, names)) => names.push(name),
                 None => refused.push((why, vec![name])),
             },
         }
     }
-    let refused: String = refused
-        .iter()
-        .map(|(why, names)| format!("  rejected, {why}: {}\n", names.join(", ")))
-        .collect();
-    format!("{state}\n{accepted}{refused}")
+    let refused = refused.iter();
+    lines.extend(refused.map(|(why, names)| format!("  rejected, {why}: {}", names.join(", "))));
+    lines.join("\n") + "\n"
 }

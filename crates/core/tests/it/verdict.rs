@@ -13,6 +13,7 @@ const OPEN: [Row; 3] = [Row::Launching, Row::Running, Row::Stopping];
 const BOTH: [bool; 2] = [false, true];
 
 /// `started`, lock, `exit`, boot.
+#[expect(clippy::fn_params_excessive_bools, reason = "the columns of the table, in its order")]
 fn seen(is_started: bool, lock_held: bool, has_exit: bool, same_boot: bool) -> Observation {
     Observation {
         started: if is_started { Mark::Present(started(9)) } else { Mark::Absent },
@@ -169,7 +170,7 @@ fn verdict_each_row_meets_each_observation_as_decided() {
         ("tombstone", Mark::Tombstone),
         ("bad", Mark::Suspicious { detail: suspicious() }),
     ];
-    let mut told = String::new();
+    let mut told: Vec<String> = Vec::new();
     for row in ROWS {
         for (start, started) in &starts {
             for (end, exit) in &ends {
@@ -179,12 +180,12 @@ fn verdict_each_row_meets_each_observation_as_decided() {
                     let lock = if lock { "held" } else { "free" };
                     let boot = if boot { "same boot" } else { "other boot" };
                     let found = word(&verdict(row, seen));
-                    told += &format!("{row:?} × {start}, {lock}, {end}, {boot} → {found}\n");
+                    told.push(format!("{row:?} × {start}, {lock}, {end}, {boot} → {found}"));
                 }
             }
         }
     }
-    insta::assert_snapshot!(told);
+    insta::assert_snapshot!(told.join("\n"));
 }
 
 fn fate_word(fate: &Fate) -> String {
@@ -245,7 +246,7 @@ fn fate_each_end_meets_each_background_as_decided() {
         Reason::LostShim,
         Reason::LostReboot,
     ];
-    let mut told = String::new();
+    let mut told: Vec<String> = Vec::new();
     for reason in reasons {
         for code in [None, Some(0), Some(3)] {
             let end = exit(reason.clone(), code);
@@ -253,14 +254,14 @@ fn fate_each_end_meets_each_background_as_decided() {
                 .into_iter()
                 .map(|(name, known)| (name, fate_word(&fate(&known))))
                 .collect();
-            told += &format!("{reason:?}, code {code:?}");
+            let end = format!("{reason:?}, code {code:?}");
             if fates.iter().all(|(_, found)| *found == fates[0].1) {
-                told += &format!(" × anything → {}\n", fates[0].1);
+                told.push(format!("{end} × anything → {}", fates[0].1));
             } else {
-                let lines = fates.iter().map(|(name, found)| format!("\n  {name} → {found}"));
-                told += &format!("{}\n", lines.collect::<String>());
+                let lines = fates.iter().map(|(name, found)| format!("{end} × {name} → {found}"));
+                told.extend(lines);
             }
         }
     }
-    insta::assert_snapshot!(told);
+    insta::assert_snapshot!(told.join("\n"));
 }
