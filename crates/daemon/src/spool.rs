@@ -116,9 +116,9 @@ pub fn exit(job_dir: &Path, agent: &AgentId, end: &AgentEnd) -> io::Result<()> {
     let disposition = match end.disposition {
         AgentDisposition::Completed => EndWord::Completed,
         AgentDisposition::Failed => EndWord::Failed,
-        AgentDisposition::Terminated
-        | AgentDisposition::Launching
-        | AgentDisposition::Running => EndWord::Terminated,
+        AgentDisposition::Terminated | AgentDisposition::Launching | AgentDisposition::Running => {
+            EndWord::Terminated
+        }
     };
     let file = ExitFile { v: VERSION, at: end.at.0, code: end.code, disposition };
     write(&job_dir.join("agents"), &format!("{agent}.exit"), &to_bytes(&file)?)
@@ -129,9 +129,9 @@ pub fn exit(job_dir: &Path, agent: &AgentId, end: &AgentEnd) -> io::Result<()> {
 /// # Errors
 /// When the file cannot be written.
 pub fn progress(job_dir: &Path, journal: &Journal) -> io::Result<()> {
-    let finalized = journal.finalized.map(|word| {
-        if word.completed { FinalWord::Completed } else { FinalWord::Failed }
-    });
+    let finalized = journal
+        .finalized
+        .map(|word| if word.completed { FinalWord::Completed } else { FinalWord::Failed });
     let file = ProgressFile {
         v: VERSION,
         at: journal.at.0,
@@ -155,7 +155,7 @@ pub fn read(job_dir: &Path) -> Spooled {
     let records = JobDir::open(job_dir).and_then(|dir| dir.agents()).unwrap_or_default();
     for record in records {
         match record {
-            Ok(record) => match read_agent(job_dir, record) {
+            Ok(record) => match read_agent(job_dir, &record) {
                 Ok(agent) => spooled.agents.push(agent),
                 Err(damage) => spooled.damaged.push(damage),
             },
@@ -167,7 +167,7 @@ pub fn read(job_dir: &Path) -> Spooled {
 
 fn read_agent(
     job_dir: &Path,
-    record: AgentRecord,
+    record: &AgentRecord,
 ) -> Result<(AgentId, Registered), (PathBuf, String)> {
     let agents = job_dir.join("agents");
     let damage = |why: String| (agents.join(format!("{}.json", record.id)), why);
@@ -180,7 +180,8 @@ fn read_agent(
     let at = WallMs(record.more.get("at").and_then(Value::as_u64).unwrap_or(0));
     let text = |name: &str| record.more.get(name).and_then(Value::as_str).map(str::to_owned);
     let exit_path = agents.join(format!("{id}.exit"));
-    let end = read_json::<ExitFile>(&exit_path).map_err(|why| (exit_path, why))?.map(end_of);
+    let end =
+        read_json::<ExitFile>(&exit_path).map_err(|why| (exit_path, why))?.as_ref().map(end_of);
     let beat = fs::read_to_string(agents.join(format!("{id}.heartbeat")));
     let heartbeat = beat.ok().and_then(|text| text.trim().parse().ok()).map(WallMs);
     let registered = Registered {
@@ -202,7 +203,7 @@ fn journal_of(file: ProgressFile) -> Journal {
     Journal { wave: file.wave, phase: file.phase, finalized, at: WallMs(file.at) }
 }
 
-fn end_of(file: ExitFile) -> AgentEnd {
+fn end_of(file: &ExitFile) -> AgentEnd {
     let disposition = match file.disposition {
         EndWord::Completed => AgentDisposition::Completed,
         EndWord::Failed => AgentDisposition::Failed,

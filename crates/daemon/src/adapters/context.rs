@@ -77,9 +77,9 @@ pub fn run_tag(home_id: &str, job: &JobId) -> String {
 }
 
 /// Path as text; paths of the home are made by us and are UTF-8 when the home's own path is.
-pub fn text(path: &Path) -> String {
+pub(super) fn text(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
 /// A shared context.
-pub type Shared = Arc<Context>;
+pub(super) type Shared = Arc<Context>;

@@ -8,8 +8,8 @@ use tidegate_core::ids::JobId;
 use tidegate_core::limits::GRACE_MS;
 use tidegate_core::run::{Purpose, Report};
 use tidegate_core::verdict::{Row, Verdict, verdict};
-use tidegate_process::{ControlClient, ControlError, JobDir, OutputHints, Sweep};
 use tidegate_process::observe::observe;
+use tidegate_process::{ControlClient, ControlError, JobDir, OutputHints, Sweep};
 
 use super::ingest;
 use super::jobs::{After, Entry, Jobs, is_launcher};
@@ -108,11 +108,7 @@ impl Jobs {
         Err(Refused::Later("its shim ended at once".to_owned()))
     }
 
-    fn checkout(
-        &self,
-        id: &JobId,
-        entry: &Entry,
-    ) -> Result<Option<std::path::PathBuf>, Refused> {
+    fn checkout(&self, id: &JobId, entry: &Entry) -> Result<Option<std::path::PathBuf>, Refused> {
         let Some(job) = entry.target.run.jobs.get(id) else { return Ok(None) };
         match &job.purpose {
             Purpose::Gate { gate, commit, phase, slot, .. } => {
@@ -154,9 +150,9 @@ impl Jobs {
         // After a restart both are new to this daemon.
         let first = entry.row != Row::Running && entry.row != Row::Stopping;
         if first || !entry.watched {
-            let watched = self.watch(id, entry).and_then(|()| {
-                self.watcher.watch_process(&id.to_string(), &started.shim)
-            });
+            let watched = self
+                .watch(id, entry)
+                .and_then(|()| self.watcher.watch_process(&id.to_string(), &started.shim));
             if let Err(error) = watched {
                 tracing::warn!(job = %id, %error, "cannot watch");
                 return entry.again_later();
@@ -190,8 +186,7 @@ impl Jobs {
     }
 
     fn ask_to_stop(&self, dir: &JobDir, entry: &Entry, actor: &str) -> Result<(), String> {
-        let connected =
-            ControlClient::connect(dir, &entry.nonce, self.ctx.token, CONTROL_PATIENCE);
+        let connected = ControlClient::connect(dir, &entry.nonce, self.ctx.token, CONTROL_PATIENCE);
         let (mut client, _) = connected.map_err(|error| error.to_string())?;
         match client.stop(actor, grace_ms(entry, dir)) {
             // Its main process was faster: the record follows.
@@ -201,7 +196,17 @@ impl Jobs {
     }
 
     fn lost(self: &Arc<Self>, id: &JobId, entry: &mut Entry, started: Started) -> After {
-        let mut sweep = Sweep::lost_shim(&started, &self.ctx.run_tag(id));
+        let sweep = Sweep::lost_shim(&started, &self.ctx.run_tag(id));
+        let with_cgroup = JobDir::open(&entry.dir)
+            .map_err(|error| error.to_string())
+            .and_then(|dir| sweep.with_cgroup_of(&dir).map_err(|error| error.to_string()));
+        let mut sweep = match with_cgroup {
+            Ok(sweep) => sweep,
+            Err(error) => {
+                tracing::warn!(job = %id, error, "cannot sweep");
+                return entry.again_later();
+            }
+        };
         if is_launcher(entry, id) && entry.stop.is_none() {
             sweep = sweep.sparing(ingest::living_processes(&self.ctx, &entry.target.run, id));
         }
@@ -222,13 +227,7 @@ impl Jobs {
         self.finished(id, entry, Some(started), exit)
     }
 
-    fn finished(
-        &self,
-        id: &JobId,
-        entry: &Entry,
-        started: Option<Started>,
-        exit: Exit,
-    ) -> After {
+    fn finished(&self, id: &JobId, entry: &Entry, started: Option<Started>, exit: Exit) -> After {
         let ingested = if is_launcher(entry, id) {
             ingest::ingest(&self.ctx, &entry.target.run, id)
         } else {

@@ -66,7 +66,10 @@ impl Work {
         let run = &self.target.run;
         let sync = sync.map(|target| self.sync_request(&repo, target)).transpose()?;
         let request = git::WorktreeRequest {
-            path: self.ctx.worktrees(&run.queue.project).join(format!("{}-{}", self.feature, run.id)),
+            path: self
+                .ctx
+                .worktrees(&run.queue.project)
+                .join(format!("{}-{}", self.feature, run.id)),
             branch: self.branch(),
             base: base.clone(),
             keep_base_as,
@@ -125,15 +128,13 @@ impl Work {
             Ok(Tested { tree: repo.tree_of(&oid)?, commit: oid })
         };
         Ok(match repo.commit_leftovers(&request)? {
-            git::CommitOutcome::Committed { oid } | git::CommitOutcome::AlreadyCommitted { oid } => {
+            git::CommitOutcome::Committed { oid }
+            | git::CommitOutcome::AlreadyCommitted { oid }
+            | git::CommitOutcome::LeftOver { committed: Some(oid), .. } => {
                 CommitOutcome::Commit(tested(oid)?)
             }
-            git::CommitOutcome::NoChange
-            | git::CommitOutcome::LeftOver { committed: None, .. } => {
+            git::CommitOutcome::NoChange | git::CommitOutcome::LeftOver { committed: None, .. } => {
                 CommitOutcome::NoChange(tested(base.clone())?)
-            }
-            git::CommitOutcome::LeftOver { committed: Some(oid), .. } => {
-                CommitOutcome::Commit(tested(oid)?)
             }
             git::CommitOutcome::HookRefused { output } => CommitOutcome::HookRefused { output },
             git::CommitOutcome::LeftBranch { found } => CommitOutcome::LeftBranch {
@@ -238,7 +239,9 @@ impl Work {
 fn why(reason: &git::DirtyReason) -> String {
     match reason {
         git::DirtyReason::TrackedChanges => "uncommitted changes".to_owned(),
-        git::DirtyReason::InProgress(operation) => format!("a {} is in progress", operation.as_str()),
+        git::DirtyReason::InProgress(operation) => {
+            format!("a {} is in progress", operation.as_str())
+        }
         git::DirtyReason::WouldOverwrite => "files that are not tracked are in the way".to_owned(),
         git::DirtyReason::Locked { lock } => format!("git is at work there ({})", lock.display()),
         git::DirtyReason::CheckedOutTwice => "the branch is checked out more than once".to_owned(),
@@ -312,10 +315,9 @@ impl Work {
     pub(super) fn run(&self, what: &What) -> Result<Option<Report>, GitError> {
         let feature = self.feature.clone();
         Ok(Some(match what {
-            What::Prepare { base, sync } => Report::Worktree {
-                feature,
-                outcome: self.prepare(base.as_ref(), sync.as_ref())?,
-            },
+            What::Prepare { base, sync } => {
+                Report::Worktree { feature, outcome: self.prepare(base.as_ref(), sync.as_ref())? }
+            }
             What::Commit { job, base } => {
                 Report::Commit { feature, job: job.clone(), outcome: self.commit(base)? }
             }

@@ -31,6 +31,7 @@ pub(super) struct Jobs {
 
 /// What is remembered of a job between two looks. All of it could be found again.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct Entry {
     pub(super) target: Target,
     pub(super) dir: PathBuf,
@@ -73,12 +74,12 @@ impl Jobs {
         shim: ShimProgram,
     ) -> std::io::Result<Arc<Self>> {
         let (ended, shims) = channel();
-        let (changed, changes) = channel();
+        let (hints, changes) = channel();
         let jobs = Arc::new(Self {
             ctx: Arc::clone(ctx),
             repos: Arc::clone(repos),
             spawner: Spawner::start(shim, ended)?,
-            watcher: Watcher::start(changed)?,
+            watcher: Watcher::start(hints)?,
             entries: Mutex::default(),
         });
         let listener = Arc::downgrade(&jobs);
@@ -154,12 +155,12 @@ impl Jobs {
     /// Reads a launcher's files again.
     pub(super) fn nudge(self: &Arc<Self>, run: &RunId) {
         let entries = self.entries();
-        let of_run = entries.iter().filter(|(id, entry)| {
-            id.run() == run && is_launcher(entry, id)
-        });
+        let of_run = entries.iter().filter(|(id, entry)| id.run() == run && is_launcher(entry, id));
         let ids: Vec<JobId> = of_run.map(|(id, _)| id.clone()).collect();
         drop(entries);
-        ids.iter().for_each(|id| self.look(id));
+        for id in &ids {
+            self.look(id);
+        }
     }
 
     /// Forgets a job: nothing more is wanted of it.
@@ -218,10 +219,8 @@ impl Jobs {
 
     /// Notes that the job's main process exists.
     pub(super) fn note_start(&self, id: &JobId, started: &Started) {
-        let report = tidegate_core::run::Report::JobStarted {
-            job: id.clone(),
-            started: started.clone(),
-        };
+        let report =
+            tidegate_core::run::Report::JobStarted { job: id.clone(), started: started.clone() };
         self.ctx.report(id.run(), report);
     }
 

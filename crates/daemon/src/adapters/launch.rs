@@ -6,14 +6,14 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use tidegate_core::ids::JobId;
 use tidegate_core::launcher::{resume_argv, start_argv};
 use tidegate_core::limits;
 use tidegate_core::plan::{AgentSpec, GateRun, GateSpec, PromptChannel};
 use tidegate_core::run::{Job, Purpose, Run};
-use tidegate_core::ids::JobId;
-use tidegate_process::record::{Limits, OutputMode, Spec, Stdin, Text};
 use tidegate_process::JobDir;
 use tidegate_process::output::OutputReader;
+use tidegate_process::record::{Limits, OutputMode, Spec, Stdin, Text};
 
 use super::context::Context;
 use super::prompt;
@@ -240,16 +240,13 @@ fn fill_part(part: &str, value: impl Fn(&str) -> Option<OsString>) -> OsString {
         let known = rest[open..].find('}').and_then(|close| {
             value(&rest[open + 1..open + close]).map(|value| (open + close + 1, value))
         });
-        match known {
-            Some((end, value)) => {
-                filled.push(&rest[..open]);
-                filled.push(value);
-                rest = &rest[end..];
-            }
-            None => {
-                filled.push(&rest[..=open]);
-                rest = &rest[open + 1..];
-            }
+        if let Some((end, value)) = known {
+            filled.push(&rest[..open]);
+            filled.push(value);
+            rest = &rest[end..];
+        } else {
+            filled.push(&rest[..=open]);
+            rest = &rest[open + 1..];
         }
     }
     filled.push(rest);

@@ -36,7 +36,9 @@ pub(super) fn compose(task: &str, feedback: Option<&Feedback>, evidence: &str) -
 
 fn sentence(feedback: &Feedback) -> String {
     match feedback {
-        Feedback::Gate { merged: false, .. } => format!("It was committed, but {}.", feedback.describe()),
+        Feedback::Gate { merged: false, .. } => {
+            format!("It was committed, but {}.", feedback.describe())
+        }
         Feedback::Gate { merged: true, .. } => format!(
             "It was merged with the target (the target's changes are in this worktree now), but {}.",
             feedback.describe()

@@ -9,9 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tidegate_core::ids::{GateName, Oid, RunId};
 use tidegate_core::run::{Phase, Run};
-use tidegate_git::{
-    CheckoutMode, CheckoutPool, Environment, GitError, Holder, Repo, RepoLock,
-};
+use tidegate_git::{CheckoutMode, CheckoutPool, Environment, GitError, Holder, Repo, RepoLock};
 
 use super::context::Shared;
 use crate::engine::Target;
@@ -45,7 +43,10 @@ impl Repos {
     /// [`GitError::Held`] when another home serves it; what opening can give.
     pub(super) fn serve(&self, target: &Target) -> Result<Repo, GitError> {
         let common_dir = &target.place.common_dir;
-        let repo = Repo::open(&self.ctx.git.clone().with_environment(self.variables(&target.run)?), Path::new(common_dir))?;
+        let repo = Repo::open(
+            &self.ctx.git.clone().with_environment(self.variables(&target.run)?),
+            Path::new(common_dir),
+        )?;
         let mut served = self.served();
         if let Some(known) = served.get_mut(common_dir) {
             known.runs.insert(target.run.id.clone());

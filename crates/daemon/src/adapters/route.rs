@@ -54,7 +54,11 @@ impl Adapters {
         self.ctx.workers.now(move || attempt.run());
     }
 
-    fn sweep(&self, run: &RunId, agents: Vec<(tidegate_core::ids::AgentId, tidegate_core::exit::Identity)>) {
+    fn sweep(
+        &self,
+        run: &RunId,
+        agents: Vec<(tidegate_core::ids::AgentId, tidegate_core::exit::Identity)>,
+    ) {
         let (ctx, run) = (Arc::clone(&self.ctx), run.clone());
         self.ctx.workers.now(move || {
             let processes = agents.iter().map(|(_, process)| process.clone()).collect();
@@ -63,7 +67,9 @@ impl Adapters {
             let alive = |(_, process): &&(_, tidegate_core::exit::Identity)| {
                 tidegate_process::identity::is_alive(process).unwrap_or(true)
             };
-            let remaining = if all_gone { Vec::new() } else {
+            let remaining = if all_gone {
+                Vec::new()
+            } else {
                 agents.iter().filter(alive).map(|(id, _)| id.clone()).collect()
             };
             ctx.report(&run, Report::AgentsSwept { remaining });

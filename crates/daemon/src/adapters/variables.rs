@@ -8,8 +8,22 @@ pub(super) type Variable = (Vec<u8>, Vec<u8>);
 
 /// Variables of the pinned environment that every agent and gate gets.
 const PASSED: [&str; 16] = [
-    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TERM", "TMPDIR", "TZ",
-    "SSH_AUTH_SOCK", "CARGO_HOME", "RUSTUP_HOME", "GOPATH", "JAVA_HOME", "COLORTERM",
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LANGUAGE",
+    "TERM",
+    "TMPDIR",
+    "TZ",
+    "SSH_AUTH_SOCK",
+    "CARGO_HOME",
+    "RUSTUP_HOME",
+    "GOPATH",
+    "JAVA_HOME",
+    "COLORTERM",
 ];
 /// Beginnings of further names that are passed.
 const PASSED_PREFIXES: [&str; 2] = ["LC_", "XDG_"];

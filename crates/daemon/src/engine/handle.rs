@@ -32,6 +32,7 @@ pub struct Request {
 
 /// Everything that reaches the engine.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "messages are handed on, never kept in numbers")]
 pub enum Message {
     /// A client's request.
     Request(Box<Request>),

@@ -72,9 +72,9 @@ impl Live {
 
     /// Whether nothing runs and nothing waits for a turn that could come.
     pub(super) fn is_idle(&self) -> bool {
-        self.runs.values().all(|run| {
-            self.held.contains(&run.queue) && matches!(run.status, Status::Pending)
-        })
+        self.runs
+            .values()
+            .all(|run| self.held.contains(&run.queue) && matches!(run.status, Status::Pending))
     }
 }
 
@@ -98,7 +98,13 @@ pub(super) struct Staged {
 
 impl<'a> Stage<'a> {
     pub(super) fn new(live: &'a Live) -> Self {
-        Self { live, runs: BTreeMap::new(), home: None, all_touched: false, changes: Changes::default() }
+        Self {
+            live,
+            runs: BTreeMap::new(),
+            home: None,
+            all_touched: false,
+            changes: Changes::default(),
+        }
     }
 
     /// The run as this group has it so far. One that ended within the group is still here.

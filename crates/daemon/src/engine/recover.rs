@@ -54,7 +54,9 @@ pub fn recover<D: Dispatch>(
             // Neither its row nor its log tells its queue: nothing of it can start either.
             (Err(why), Err(_)) => (None, why),
         };
-        queue.into_iter().for_each(|queue| live.hold(queue));
+        if let Some(queue) = queue {
+            live.hold(queue);
+        }
         recovered.corrupt.push((id.clone(), why.to_string()));
         damaged.push((id, why));
     }
@@ -69,9 +71,12 @@ pub fn recover<D: Dispatch>(
             for (run, why) in &damaged {
                 log_failure(run, turn.input(|write| write.quarantine(run, why, now.wall)));
             }
-            log_failure("answers", turn.input(|write| {
-                write.forget_commands_before(forgotten_before(now.wall)).map(|_| ())
-            }));
+            log_failure(
+                "answers",
+                turn.input(|write| {
+                    write.forget_commands_before(forgotten_before(now.wall)).map(|_| ())
+                }),
+            );
             for id in adopted {
                 let taken = turn.input(|write| apply(&stage, write, id, &adopt, chance.now()));
                 match taken {

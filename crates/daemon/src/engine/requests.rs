@@ -201,14 +201,16 @@ impl AtWork<'_, '_, '_, '_> {
         if let Some((id, known)) = home.find(&place.common_dir) {
             let id = id.clone();
             if known.root != place.root {
-                self.record(HomeEvent::ProjectRegistered { project: id.clone(), place: place.clone() }, outcome)?;
+                self.record(
+                    HomeEvent::ProjectRegistered { project: id.clone(), place: place.clone() },
+                    outcome,
+                )?;
             }
             return Ok(id);
         }
         let folder = place.root.rsplit('/').next().unwrap_or_default();
         let project = home.free_id(folder);
-        let event =
-            HomeEvent::ProjectRegistered { project: project.clone(), place: place.clone() };
+        let event = HomeEvent::ProjectRegistered { project: project.clone(), place: place.clone() };
         self.record(event, outcome)?;
         Ok(project)
     }
@@ -226,7 +228,9 @@ impl AtWork<'_, '_, '_, '_> {
         if let Some(run) = self.stage.open_run_of(project) {
             let message = format!("run {run} of project `{project}` has not ended");
             let hint = format!("wait for it, or `tidegate cancel {run}`");
-            return Err(Problem::new(ErrorCode::InvalidStatusTransition, message).hint(hint).into());
+            return Err(Problem::new(ErrorCode::InvalidStatusTransition, message)
+                .hint(hint)
+                .into());
         }
         let mut outcome = Outcome::default();
         self.record(HomeEvent::ProjectRemoved { project: project.clone() }, &mut outcome)?;
@@ -245,8 +249,7 @@ impl AtWork<'_, '_, '_, '_> {
             return Err(Problem::new(ErrorCode::InvalidInput, message).into());
         }
         let mut outcome = Outcome::default();
-        let event =
-            HomeEvent::ProjectRegistered { project: project.clone(), place: place.clone() };
+        let event = HomeEvent::ProjectRegistered { project: project.clone(), place: place.clone() };
         self.record(event, &mut outcome)?;
         outcome.data = json!({ "project": project.as_str(), "root": place.root });
         Ok(outcome)

@@ -54,7 +54,13 @@ struct Waiting {
 }
 
 impl<D: Dispatch> Engine<D> {
-    pub(super) fn new(store: Store, live: Live, dispatch: D, caps: Caps, supervisor: String) -> Self {
+    pub(super) fn new(
+        store: Store,
+        live: Live,
+        dispatch: D,
+        caps: Caps,
+        supervisor: String,
+    ) -> Self {
         Self { store, live, dispatch, caps, supervisor, deferred: Vec::new() }
     }
 
@@ -132,7 +138,9 @@ impl<D: Dispatch> Engine<D> {
         match outcome {
             Ok(staged) => {
                 self.settle(staged);
-                nudges.iter().for_each(|run| self.dispatch.nudge(run));
+                for run in &nudges {
+                    self.dispatch.nudge(run);
+                }
                 for Waiting { reply, answer } in waiting {
                     // A client that went away asks again by its key.
                     let _ = reply.send(answer);
@@ -160,7 +168,9 @@ impl<D: Dispatch> Engine<D> {
         }
         let live = &self.live;
         changes.hand_on(&mut self.dispatch, |id| target(live, id));
-        ended.iter().for_each(|run| self.dispatch.ended(run));
+        for run in &ended {
+            self.dispatch.ended(run);
+        }
     }
 
     fn undone(
@@ -283,7 +293,9 @@ fn take(stage: &mut Stage<'_>, outcome: Outcome, nudges: &mut Vec<RunId>) -> Val
     if let Some((before, after)) = moved {
         stage.set(before.as_ref(), after);
     }
-    home.iter().for_each(|event| stage.apply_home(event));
+    for event in &home {
+        stage.apply_home(event);
+    }
     nudges.extend(nudge);
     data
 }

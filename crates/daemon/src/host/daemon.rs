@@ -104,7 +104,10 @@ pub fn run(options: &Options) -> Result<Outcome, HostError> {
     let epoch = began.token.epoch;
     note(&lock, began.token.generation, epoch)?;
     if let Some(back) = &began.went_back {
-        tracing::error!(?back, "the store is older than what it acknowledged: everything is checked");
+        tracing::error!(
+            ?back,
+            "the store is older than what it acknowledged: everything is checked"
+        );
     }
     let (handle, reports, inbox) = engine::inbox(home);
     let (workers, threads) = Workers::start(WORKERS).map_err(io("start threads for"))?;
@@ -118,7 +121,8 @@ pub fn run(options: &Options) -> Result<Outcome, HostError> {
         git: Git::new(Arc::new(HelperExec)),
     });
     let adapters = Adapters::start(&ctx, options.shim.clone()).map_err(io("start threads for"))?;
-    let mut life = Life { files, epoch, home_id: began.home_id, git: ctx.git.clone(), handle, inbox };
+    let mut life =
+        Life { files, epoch, home_id: began.home_id, git: ctx.git.clone(), handle, inbox };
     let outcome = life.live(store, adapters, options);
     // Nothing starts from here on; work that is under way ends with this process, or is found.
     workers.close();
@@ -143,7 +147,12 @@ struct Life {
 }
 
 impl Life {
-    fn live(&mut self, store: Store, adapters: Adapters, options: &Options) -> Result<(), HostError> {
+    fn live(
+        &mut self,
+        store: Store,
+        adapters: Adapters,
+        options: &Options,
+    ) -> Result<(), HostError> {
         let supervisor = format!("{}-{}", self.home_id, self.epoch);
         let mut chance = engine::Real;
         let (mut engine, recovered) =
@@ -217,4 +226,3 @@ fn listen(home: &Path, socket: &Path) -> io::Result<UnixListener> {
     std::fs::set_permissions(socket, std::fs::Permissions::from_mode(0o600))?;
     Ok(listener)
 }
-

@@ -78,11 +78,12 @@ fn raise_epoch(home: &Path) {
     let home = home.to_owned();
     // A stopped daemon may hold SQLite's write lock: the thread is left behind then.
     let raise = move || {
-        let outcome = Store::open(&home).map_err(|error| error.to_string()).and_then(|mut store| {
-            let pid = std::process::id();
-            let version = env!("CARGO_PKG_VERSION");
-            store.begin_epoch(pid, version, clock::wall()).map_err(|error| error.to_string())
-        });
+        let outcome =
+            Store::open(&home).map_err(|error| error.to_string()).and_then(|mut store| {
+                let pid = std::process::id();
+                let version = env!("CARGO_PKG_VERSION");
+                store.begin_epoch(pid, version, clock::wall()).map_err(|error| error.to_string())
+            });
         let _ = sender.send(outcome.map(|began| began.token));
     };
     let started = std::thread::Builder::new().name("raise-epoch".into()).spawn(raise);
