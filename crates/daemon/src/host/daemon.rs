@@ -16,7 +16,7 @@ use tidegate_process::{HomeLock, LockError, LockNote, ShimProgram, identity};
 use tidegate_store::{OpenError, Store, StoreError};
 
 use super::files::{HomeFiles, prepare_home, remove_stale_socket};
-use super::{signals, spool};
+use super::{signals, spool, vigil};
 use crate::adapters::{Adapters, Context, HelperExec, Workers};
 use crate::clock;
 use crate::engine::{self, Ended, EngineError, Handle, Inbox, Until};
@@ -178,6 +178,8 @@ impl Life {
         };
         let server = http::start(listener, site).map_err(io("serve", &socket))?;
         signals::stop_on_signals(&self.handle).map_err(io("watch signals for", &socket))?;
+        vigil::stop_without_home(&self.files.home, &self.handle)
+            .map_err(io("watch", &self.files.home))?;
         spool::ingest(&self.files, &self.handle, &self.git);
         let until = if options.once { Until::Idle } else { Until::Stopped };
         let ended = engine::run(&mut engine, &self.inbox, until);

@@ -5,6 +5,7 @@ mod files;
 mod signals;
 mod spool;
 mod takeover;
+mod vigil;
 
 pub use daemon::{HostError, Options, Outcome, run};
 pub use files::{HomeFiles, prepare_home};
