@@ -1,0 +1,108 @@
+//! What every handler knows: the engine's handle, the home, and how to look at it.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde_json::Value;
+use tidegate_core::time::WallMs;
+use tidegate_git::Git;
+use tidegate_process::peer::KnownShim;
+use tidegate_protocol::{ErrorCode, Problem};
+use tokio::sync::watch;
+
+use crate::engine::{Command, Handle, Idempotency};
+use crate::views::Viewer;
+
+/// How long the engine may take for one command.
+const ENGINE_LIMIT: Duration = Duration::from_secs(25);
+
+/// What the server serves.
+#[derive(Debug)]
+pub struct Site {
+    /// The way into the engine.
+    pub handle: Handle,
+    /// The home's id, as run tags carry it.
+    pub home_id: String,
+    /// The git program.
+    pub git: Git,
+    /// The daemon's version.
+    pub version: &'static str,
+    /// The daemon's name in events and documents.
+    pub supervisor: String,
+    /// Its fencing epoch.
+    pub epoch: u64,
+    /// When it started, on the wall clock.
+    pub started_at: WallMs,
+}
+
+/// The state of all handlers.
+#[derive(Debug)]
+pub(super) struct App {
+    pub(super) site: Site,
+    /// Turns true when the server is to end: streams end then.
+    pub(super) stopping: watch::Receiver<bool>,
+    shims: Mutex<(u64, Arc<Vec<KnownShim>>)>,
+}
+
+impl App {
+    pub(super) fn new(site: Site, stopping: watch::Receiver<bool>) -> Self {
+        // No sequence number is that large: the first look is always taken.
+        Self { site, stopping, shims: Mutex::new((u64::MAX, Arc::default())) }
+    }
+
+    /// Hands a command to the engine and waits for its durable answer.
+    pub(super) async fn call(
+        &self,
+        command: Command,
+        idempotency: Option<Idempotency>,
+    ) -> Result<Value, Problem> {
+        let answer = self.site.handle.call(command, idempotency);
+        match tokio::time::timeout(ENGINE_LIMIT, answer).await {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(_)) => Err(stopping()),
+            Err(_) => {
+                let limit = ENGINE_LIMIT.as_secs();
+                let message = format!("the engine did not answer within {limit} s");
+                Err(Problem::new(ErrorCode::RequestTimeout, message))
+            }
+        }
+    }
+
+    /// Opens the home and asks it, on a thread that may block.
+    pub(super) async fn look<T: Send + 'static>(
+        &self,
+        ask: impl FnOnce(&mut Viewer) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let home = self.site.handle.home().to_owned();
+        block(move || ask(&mut Viewer::open(&home)?)).await
+    }
+
+    /// The shims that live, as the newest durable events have it.
+    pub(super) fn shims(&self) -> Result<Arc<Vec<KnownShim>>, Problem> {
+        let newest = *self.site.handle.seq().borrow();
+        let mut known = self.shims.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.0 != newest {
+            let shims = Viewer::open(self.site.handle.home())?.living_shims()?;
+            *known = (newest, Arc::new(shims));
+        }
+        Ok(Arc::clone(&known.1))
+    }
+}
+
+/// Runs what may block, away from the connections.
+pub(super) async fn block<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
+) -> Result<T, Problem> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(result) => result,
+        Err(error) => {
+            tracing::error!(%error, "a handler panicked");
+            Err(Problem::internal("the request met a fault of Tidegate"))
+        }
+    }
+}
+
+/// The engine takes no more commands.
+pub(super) fn stopping() -> Problem {
+    Problem::new(ErrorCode::DaemonStopping, "the daemon is ending")
+}

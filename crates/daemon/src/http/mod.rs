@@ -1,0 +1,24 @@
+//! The HTTP API over the home's socket: parses requests, checks who asks, hands commands to the
+//! engine, and answers reads by the views.
+//!
+//! It decides nothing about runs. Every answer is an envelope; nothing here writes to the store.
+
+mod app;
+mod body;
+mod commands;
+mod findings;
+mod guard;
+mod peer;
+mod projects;
+mod reads;
+mod repository;
+mod reply;
+mod routes;
+mod scope;
+mod server;
+mod stream;
+mod submit;
+mod submit_plan;
+
+pub use app::Site;
+pub use server::{Server, start};

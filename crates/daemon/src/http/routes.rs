@@ -1,0 +1,62 @@
+//! Which path leads where.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::http::Uri;
+use axum::middleware;
+use axum::response::Response;
+use axum::routing::{delete, get, post};
+use serde_json::json;
+use tidegate_protocol::{BODY_BYTES_MAX, ErrorCode, Problem};
+
+use super::app::App;
+use super::guard::guard;
+use super::{commands, projects, reads, reply, stream, submit};
+
+/// All routes of the API.
+pub(super) fn router(app: Arc<App>) -> Router {
+    let api = Router::new()
+        .route("/runs", get(reads::runs).post(submit::submit))
+        .route("/runs/{id}", get(reads::run))
+        .route("/runs/{id}/features", get(reads::features))
+        .route("/runs/{id}/jobs", get(reads::jobs))
+        .route("/runs/{id}/explain", get(reads::explain))
+        .route("/runs/{id}/cancel", post(commands::cancel))
+        .route("/runs/{id}/retry", post(commands::retry))
+        .route("/runs/{id}/approve", post(commands::approve))
+        .route("/runs/{id}/agents", post(commands::start_agent))
+        .route("/runs/{id}/nudge", post(commands::nudge))
+        .route("/waves/{wave}", get(reads::wave))
+        .route("/events", get(stream::events))
+        .route("/daemon", get(reads::daemon))
+        .route("/daemon/stop", post(commands::stop))
+        .route("/projects", get(reads::projects).post(projects::register))
+        .route("/projects/{id}", delete(projects::remove))
+        .route("/projects/{id}/move", post(projects::relocate));
+    Router::new()
+        .nest("/api/v1", api)
+        .route("/healthz", get(healthy))
+        .route("/readyz", get(reads::ready))
+        .fallback(unknown)
+        .method_not_allowed_fallback(wrong_method)
+        .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
+        .layer(middleware::from_fn_with_state(Arc::clone(&app), guard))
+        .with_state(app)
+}
+
+async fn healthy() -> Response {
+    reply::data(json!({ "healthy": true }))
+}
+
+async fn unknown(uri: Uri) -> Response {
+    let path: String = uri.path().chars().take(200).collect();
+    reply::problem(Problem::not_found(format!("there is no route {path}")))
+}
+
+async fn wrong_method(uri: Uri) -> Response {
+    let path: String = uri.path().chars().take(200).collect();
+    let message = format!("{path} is not asked by this method");
+    reply::problem(Problem::new(ErrorCode::UnsupportedCommand, message))
+}

@@ -1,0 +1,189 @@
+//! `POST /runs`: everything is checked and pinned before the run exists.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use axum::body::Bytes;
+use axum::extract::{ConnectInfo, State};
+use axum::http::HeaderMap;
+use axum::response::Response;
+use serde_json::Value;
+use tidegate_config::{ConfigFiles, NamedFile, load_config};
+use tidegate_core::home::Place;
+use tidegate_core::ids::{AdhocId, BlobId, LaneName, ProjectId, QueueKey, RunId};
+use tidegate_core::launcher::{Launcher, LauncherSpec, Selection, SelectionStyle};
+use tidegate_core::limits::RESUMES_MAX;
+use tidegate_core::run::Work;
+use tidegate_git::Git;
+use tidegate_protocol::{ErrorCode, LauncherWork, Problem, ProjectDoc, SubmitRequest, WorkRequest};
+
+use super::app::{App, block};
+use super::body::{idempotency, parse};
+use super::commands::{actor, argv, name};
+use super::findings::invalid_plan;
+use super::peer::Caller;
+use super::reply::reply;
+use super::repository::{find_place, known_place};
+use super::scope::{Scope, forbidden, scope_of};
+use super::submit_plan::plan_work;
+use crate::engine::{Command, Submit};
+use crate::environment;
+use crate::host::HomeFiles;
+use crate::views::Viewer;
+
+/// The lane of a run that names none.
+const LANE: &str = "main";
+
+/// What the work of a run is, and the bytes that it names.
+pub(super) type Pinned = (Work, Vec<(BlobId, Vec<u8>)>);
+
+pub(super) async fn submit(
+    State(app): State<Arc<App>>,
+    ConnectInfo(caller): ConnectInfo<Caller>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    reply(accept(&app, &caller, &headers, &body).await)
+}
+
+async fn accept(
+    app: &App,
+    caller: &Caller,
+    headers: &HeaderMap,
+    body: &Bytes,
+) -> Result<Value, Problem> {
+    let scope = scope_of(app, caller)?;
+    let parent = scope.submitter(app).await?;
+    let key = idempotency(headers, &scope.actor(), "submit", body)?;
+    let request: SubmitRequest = parse(body)?;
+    let (home, git) = (app.site.handle.home().to_owned(), app.site.git.clone());
+    let submit = block(move || prepare(&home, &git, &scope, request, parent)).await?;
+    app.call(Command::Submit(Box::new(submit)), key).await
+}
+
+/// Checks a request and pins what it names. May block.
+fn prepare(
+    home: &Path,
+    git: &Git,
+    scope: &Scope,
+    request: SubmitRequest,
+    parent: Option<(RunId, QueueKey)>,
+) -> Result<Submit, Problem> {
+    let lane = name(request.lane.as_deref().unwrap_or(LANE), LaneName::new)?;
+    let adhoc = request.adhoc_run.as_deref().map(|id| name(id, AdhocId::new)).transpose()?;
+    let project = request.project.as_deref().map(|id| name(id, ProjectId::new)).transpose()?;
+    let actor = actor(scope, Some(&request.actor))?;
+    let mut viewer = Viewer::open(home)?;
+    let projects = viewer.projects()?.projects;
+    let cwd = PathBuf::from(std::ffi::OsString::from(request.cwd));
+    let place = place_of_run(git, &projects, project.as_ref(), &cwd)?;
+    if let Some((_, queue)) = &parent {
+        let own = projects.iter().find(|known| known.common_dir == place.common_dir);
+        let same_project = own.is_some_and(|known| known.id == queue.project.as_str());
+        if same_project && queue.lane == lane && queue.adhoc == adhoc {
+            let message = "a launcher's own queue would wait for itself";
+            return Err(forbidden(message).hint("name another lane, or an ad-hoc run"));
+        }
+    }
+    let (work, blobs) = match request.work {
+        WorkRequest::Launcher(work) => launcher_work(home, &place, &work)?,
+        WorkRequest::Plan(work) => {
+            plan_work(&mut viewer, home, git, &place, work, &request.env)?
+        }
+    };
+    let env = request.env.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes()));
+    let env = environment::encode(env);
+    let parent = parent.map(|(run, _)| run);
+    Ok(Submit { place, project, lane, adhoc, actor, env, work, blobs, parent })
+}
+
+fn place_of_run(
+    git: &Git,
+    projects: &[ProjectDoc],
+    named: Option<&ProjectId>,
+    cwd: &Path,
+) -> Result<Place, Problem> {
+    let Some(id) = named else {
+        return known_place(projects, cwd).map_or_else(|| find_place(git, cwd), Ok);
+    };
+    let Some(known) = projects.iter().find(|known| known.id == id.as_str()) else {
+        return Err(Problem::not_found(format!("there is no project `{id}`"))
+            .hint("`tidegate project list` shows them"));
+    };
+    let root = Path::new(&known.root);
+    let place = known_place(projects, root).map_or_else(|| find_place(git, root), Ok)?;
+    if place.common_dir != known.common_dir {
+        let message = format!("{} is no longer the repository of `{id}`", known.root);
+        return Err(Problem::new(ErrorCode::NotARepository, message)
+            .hint(format!("`tidegate project move {id} DIR` says where it is now")));
+    }
+    Ok(place)
+}
+
+fn launcher_work(home: &Path, place: &Place, work: &LauncherWork) -> Result<Pinned, Problem> {
+    let argv = argv(&work.argv)?;
+    if let (Some(start), Some(end)) = (work.start_wave, work.end_wave)
+        && end < start
+    {
+        return Err(Problem::invalid_input(format!("wave {end} is before wave {start}")));
+    }
+    let style = match &work.config {
+        Some(text) => {
+            let path = work.config_path.as_deref().unwrap_or("tidegate.toml");
+            style_of(home, path, text, &argv)?
+        }
+        None => SelectionStyle::EnvironmentOnly,
+    };
+    let spec = LauncherSpec {
+        argv,
+        cwd: place.root.clone(),
+        selection: Selection {
+            start_wave: work.start_wave,
+            end_wave: work.end_wave,
+            auto_next: work.auto_next,
+        },
+        style,
+        resumes_max: work.resume_limit.unwrap_or(RESUMES_MAX),
+        timeout_ms: None,
+    };
+    // What the settings said of the launcher is in its spec: their bytes are not named again.
+    Ok((Work::Launcher { spec, state: Launcher::default() }, Vec::new()))
+}
+
+/// How the launcher learns of the selection, by its entry in the settings. A command that the
+/// settings bring in must be trusted; flags at the end of the user's own command need not.
+fn style_of(
+    home: &Path,
+    path: &str,
+    text: &str,
+    argv: &[String],
+) -> Result<SelectionStyle, Problem> {
+    let file = NamedFile { path: path.to_owned(), bytes: text.as_bytes().to_vec() };
+    let files = ConfigFiles { user: None, repository: Some(file), overrides: Vec::new() };
+    let layered = load_config(&files);
+    if tidegate_config::has_errors(&layered.findings) {
+        return Err(invalid_plan(&layered.findings));
+    }
+    let Some((_, entry)) = layered.config.launcher_for(argv) else {
+        return Ok(SelectionStyle::EnvironmentOnly);
+    };
+    let style = entry.style();
+    match &style {
+        SelectionStyle::ResumeArgv(_) => require_trust(home, path, text.as_bytes())?,
+        SelectionStyle::EnvironmentOnly | SelectionStyle::Append => {}
+    }
+    Ok(style)
+}
+
+/// Commands of a repository's file run only once the user has trusted exactly these bytes.
+pub(super) fn require_trust(home: &Path, path: &str, bytes: &[u8]) -> Result<(), Problem> {
+    let hash = tidegate_store::blob_id(bytes);
+    if HomeFiles::new(home).trusted().join(hash.as_str()).exists() {
+        return Ok(());
+    }
+    let message = format!("{path} has commands, and this version of it is not trusted");
+    Err(Problem::new(ErrorCode::UntrustedConfig, message)
+        .hint("read it, then `tidegate config trust`")
+        .with("file", path)
+        .with("sha256", hash.as_str()))
+}
