@@ -14,3 +14,8 @@ pub mod host;
 pub mod http;
 pub mod spool;
 pub mod views;
+
+// What the command line shares: the grammar of names, the shim, identities, the files of launchers.
+pub use tidegate_core::{ids, launcher, time};
+pub use tidegate_process::{ShimProgram, identity, shim};
+pub use tidegate_store::verify;
