@@ -1,1 +1,42 @@
-fn main() {}
+//! The one binary of Tidegate: the command line, the daemon and the shim.
+
+mod agent_wait;
+mod args;
+mod client;
+mod context;
+mod doctor;
+mod ending;
+mod error;
+#[cfg(feature = "failpoints")]
+mod faults;
+mod grammar;
+mod home;
+mod host;
+mod inside;
+mod launcher_files;
+mod logs;
+mod output;
+mod read;
+mod render;
+mod trust;
+mod verbs;
+mod work;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    #[cfg(feature = "failpoints")]
+    if let Err(problem) = faults::configure() {
+        output::talk(problem);
+        return tidegate_protocol::ExitCode::Usage.into();
+    }
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    // A shim is small and has one thread: it never builds the command line.
+    if let [_, verb, job_dir] = arguments.as_slice()
+        && verb == "shim"
+    {
+        return tidegate_daemon::shim::main(job_dir.as_ref());
+    }
+    ExitCode::from(args::run(arguments).code())
+}

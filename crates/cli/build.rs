@@ -1,0 +1,46 @@
+//! Lists the workspace's fail points for `src/faults.rs`, in builds with the feature `failpoints`.
+//! Other builds need no list and scan nothing.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::{env, fs, io};
+
+const CALL: &str = "fail_point!(";
+
+fn main() -> io::Result<()> {
+    println!("cargo::rerun-if-changed=build.rs");
+    if env::var_os("CARGO_FEATURE_FAILPOINTS").is_none() {
+        return Ok(());
+    }
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut names = BTreeSet::new();
+    for entry in fs::read_dir(&crates)? {
+        let source = entry?.path().join("src");
+        if source.is_dir() {
+            println!("cargo::rerun-if-changed={}", source.display());
+            scan(&source, &mut names)?;
+        }
+    }
+    let list: Vec<String> = names.iter().map(|name| format!("    {name:?},")).collect();
+    let out = PathBuf::from(env::var_os("OUT_DIR").ok_or(io::ErrorKind::NotFound)?);
+    fs::write(out.join("failpoints.rs"), format!("&[\n{}\n]\n", list.join("\n")))
+}
+
+fn scan(directory: &Path, names: &mut BTreeSet<String>) -> io::Result<()> {
+    for entry in fs::read_dir(directory)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            scan(&path, names)?;
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let text = fs::read_to_string(&path)?;
+            names.extend(text.split(CALL).skip(1).filter_map(literal));
+        }
+    }
+    Ok(())
+}
+
+/// The name at the beginning of a call's arguments.
+fn literal(arguments: &str) -> Option<String> {
+    let (name, _) = arguments.trim_start().strip_prefix('"')?.split_once('"')?;
+    Some(name.to_owned())
+}

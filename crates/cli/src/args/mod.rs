@@ -1,0 +1,111 @@
+//! The command line as a whole: global flags, the verbs, and how usage errors are told. What a
+//! verb does is its own file's business.
+
+pub(crate) mod values;
+mod verb;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser};
+use tidegate_protocol::{Envelope, ErrorCode, ExitCode, Problem};
+
+use crate::context::Context;
+use crate::error::CliError;
+use crate::output::{Exit, Out};
+use verb::Verb;
+
+/// Tidegate supervises fleets of coding agents on git repositories.
+#[derive(Debug, Parser)]
+#[command(
+    name = "tidegate",
+    version,
+    propagate_version = false,
+    subcommand_required = true,
+    arg_required_else_help = true,
+    disable_help_subcommand = false,
+    max_term_width = 100,
+    after_help = AFTER_HELP,
+)]
+pub(crate) struct Cli {
+    /// State directory [default: `$TIDEGATE_HOME`, `$XDG_STATE_HOME/tidegate` or
+    /// ~/.local/state/tidegate]
+    #[arg(long, global = true, value_name = "DIR", help_heading = "Global options")]
+    home: Option<PathBuf>,
+
+    /// Print the answer as JSON, in one envelope: {"ok":true,"data":...}
+    #[arg(long, global = true, help_heading = "Global options")]
+    json: bool,
+
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  tidegate init                       write tidegate.toml and register this repository
+  tidegate run plan.toml              run a plan and follow it to its end
+  tidegate submit -- ./waves.sh       run your own orchestrating command, supervised
+  tidegate list                       what waits for you, what runs, what failed
+  tidegate explain RUN                why it runs, waits or failed
+
+A RUN is a run id or an unambiguous beginning of one.
+
+Exit codes: 0 ok, 1 refused or bad input, 2 usage, 3 standard output closed, 4 daemon unreachable
+or incompatible, 5 wait timed out, 10 run failed, 11 run cancelled, 12 a person is needed, 70 our
+bug, 130 detached with Ctrl-C.";
+
+/// Reads the command line, does what it says, and gives the exit code.
+pub(crate) fn run(arguments: Vec<OsString>) -> Exit {
+    let json = wants_json(&arguments);
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error, json),
+    };
+    let mut context = Context::new(cli.home, cli.json);
+    let done = cli.verb.run(&mut context).and_then(|exit| context.out.flush().map(|()| exit));
+    match done {
+        Ok(exit) => exit,
+        Err(error) => error.report(&mut context.out),
+    }
+}
+
+/// The command, for completions and man pages.
+pub(crate) fn command() -> clap::Command {
+    Cli::command()
+}
+
+/// Whether `--json` stands before a `--`: it counts even when the rest does not parse.
+fn wants_json(arguments: &[OsString]) -> bool {
+    arguments.iter().take_while(|one| *one != "--").any(|one| one == "--json")
+}
+
+/// Prints what clap says: help on standard output, errors on standard error.
+fn usage(error: &clap::Error, json: bool) -> Exit {
+    let is_help = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+    if let Err(source) = error.print()
+        && is_help
+    {
+        return CliError::stdout(&source).exit();
+    }
+    if is_help {
+        return Exit::OK;
+    }
+    if json {
+        let message = error.render().to_string();
+        let first = message.lines().next().unwrap_or_default();
+        let first = first.strip_prefix("error: ").unwrap_or(first);
+        let problem = Problem::new(ErrorCode::InvalidCliArgs, first)
+            .hint("`tidegate help VERB` explains the verb");
+        let mut out = Out::new(true);
+        let told = out.envelope(&Envelope::<()>::error(problem)).and_then(|()| out.flush());
+        if let Err(error) = told {
+            return error.exit();
+        }
+    }
+    ExitCode::Usage.into()
+}
+
+#[cfg(test)]
+mod tests;

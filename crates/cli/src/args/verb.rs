@@ -1,0 +1,64 @@
+//! The verbs, in the order of the help.
+
+use clap::Subcommand;
+
+use crate::context::Context;
+use crate::error::CliError;
+use crate::output::Exit;
+use crate::verbs::{
+    agent, cancel, completions, config, daemon, doctor, events, explain, init, list, logs, man,
+    plan, progress, project, retry, run, status, submit, wait,
+};
+
+/// What is to be done.
+#[derive(Debug, Subcommand)]
+pub(super) enum Verb {
+    Init(init::Args),
+    Run(run::Args),
+    Submit(submit::Args),
+    List(list::Args),
+    Status(status::Args),
+    Wait(wait::Args),
+    Logs(logs::Args),
+    Explain(explain::Args),
+    Events(events::Args),
+    Cancel(cancel::Args),
+    Retry(retry::Args),
+    Plan(plan::Args),
+    Project(project::Args),
+    Daemon(daemon::Args),
+    Agent(agent::Args),
+    Progress(progress::Args),
+    Config(config::Args),
+    Doctor(doctor::Args),
+    Completions(completions::Args),
+    Man(man::Args),
+}
+
+impl Verb {
+    /// Does it.
+    pub(super) fn run(self, context: &mut Context) -> Result<Exit, CliError> {
+        match self {
+            Self::Init(args) => args.run(context),
+            Self::Run(args) => args.run(context),
+            Self::Submit(args) => args.run(context),
+            Self::List(args) => args.run(context),
+            Self::Status(args) => args.run(context),
+            Self::Wait(args) => args.run(context),
+            Self::Logs(args) => args.run(context),
+            Self::Explain(args) => args.run(context),
+            Self::Events(args) => args.run(context),
+            Self::Cancel(args) => args.run(context),
+            Self::Retry(args) => args.run(context),
+            Self::Plan(args) => args.run(context),
+            Self::Project(args) => args.run(context),
+            Self::Daemon(args) => args.run(context),
+            Self::Agent(args) => args.run(context),
+            Self::Progress(args) => args.run(context),
+            Self::Config(args) => args.run(context),
+            Self::Doctor(args) => args.run(context),
+            Self::Completions(args) => args.run(context),
+            Self::Man(args) => args.run(context),
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! The daemon as a process, seen from the command line: in the foreground, replaced, stopped.
+
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tidegate_daemon::ShimProgram;
+use tidegate_daemon::host::{HostError, Options, Outcome};
+use tidegate_daemon::views::{open_problem, store_problem};
+use tidegate_protocol::{ErrorCode, StopDaemonRequest};
+
+use crate::client::{self, Client, Starting};
+use crate::error::CliError;
+use crate::home::Home;
+use crate::inside::is_inside_job;
+use crate::read;
+
+/// How long a daemon that was told to end may hold its lock: it stops within 5 s.
+const STOP_LIMIT: Duration = Duration::from_secs(15);
+/// Pause between two looks at the lock.
+const PAUSE: Duration = Duration::from_millis(3);
+
+/// How a daemon is run in this process.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Mode {
+    /// Ends once nothing runs and nothing waits.
+    pub(crate) once: bool,
+    /// Leaves the session of the terminal first.
+    pub(crate) detached: bool,
+    /// Ends the present daemon first.
+    pub(crate) takeover: bool,
+}
+
+/// How it ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// Another one holds the lock.
+    AlreadyRunning,
+    /// In good order.
+    Stopped,
+}
+
+/// Runs the daemon until it ends.
+///
+/// # Errors
+/// When it may not run here, or the home cannot be used.
+pub(crate) fn run(home: &Home, mode: Mode) -> Result<Ended, CliError> {
+    if is_inside_job(home) {
+        return Err(CliError::new(
+            ErrorCode::ForbiddenScope,
+            "a daemon that starts inside a job of its home would end with that job",
+        )
+        .hint("start it outside of the job"));
+    }
+    if mode.detached {
+        // A fresh child leads no group, so it can leave its session.
+        rustix::process::setsid().map_err(CliError::bug)?;
+    }
+    if mode.takeover {
+        end_present(home)?;
+    }
+    match tidegate_daemon::host::run(&options(home, mode.once)) {
+        Ok(Outcome::AlreadyRunning { .. }) => Ok(Ended::AlreadyRunning),
+        Ok(Outcome::Ended) => Ok(Ended::Stopped),
+        Err(error) => Err(host_error(&error)),
+    }
+}
+
+/// Ends the present daemon by proved identity, and starts another.
+///
+/// # Errors
+/// When the identity cannot be proved, or the new one does not answer.
+pub(crate) fn take_over(home: &Home) -> Result<(), CliError> {
+    if is_inside_job(home) {
+        return Err(CliError::new(
+            ErrorCode::ForbiddenScope,
+            "a process inside a job may not replace the daemon",
+        ));
+    }
+    end_present(home)?;
+    client::ensure(home, Starting::WhenAbsent).map(|_| ())
+}
+
+/// Stops the daemon; false when none ran. With `drain` once nothing runs and nothing waits.
+///
+/// # Errors
+/// When it does not answer, or does not end.
+pub(crate) fn stop(home: &Home, drain: bool) -> Result<bool, CliError> {
+    if !read::daemon(home)?.running {
+        return Ok(false);
+    }
+    let client = Client::new(home)?;
+    let asked: Result<Value, CliError> =
+        client.post("/daemon/stop", &StopDaemonRequest { drain }, Starting::Never);
+    if let Err(error) = asked {
+        // It may have ended between the look and the question.
+        return if read::daemon(home)?.running { Err(error) } else { Ok(true) };
+    }
+    let begun = Instant::now();
+    while read::daemon(home)?.running {
+        if !drain && begun.elapsed() >= STOP_LIMIT {
+            return Err(CliError::new(
+                ErrorCode::DaemonUnreachable,
+                format!("the daemon does not end within {} s", STOP_LIMIT.as_secs()),
+            )
+            .hint("`tidegate daemon start --takeover` replaces it; jobs go on"));
+        }
+        std::thread::sleep(PAUSE);
+    }
+    Ok(true)
+}
+
+/// Stops the daemon, if one runs, and starts one of this version. One that does not understand us
+/// is replaced.
+///
+/// # Errors
+/// As [`stop`] and [`take_over`].
+pub(crate) fn restart(home: &Home) -> Result<(), CliError> {
+    match stop(home, false) {
+        Ok(_) => client::ensure(home, Starting::WhenAbsent).map(|_| ()),
+        Err(error) if error.code() == Some(ErrorCode::VersionMismatch) => take_over(home),
+        Err(error) => Err(error),
+    }
+}
+
+fn end_present(home: &Home) -> Result<(), CliError> {
+    match tidegate_daemon::host::takeover(home.path()) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(CliError::new(ErrorCode::DaemonUnreachable, error.to_string())
+            .hint("find out what holds the lock, and end it by hand")),
+    }
+}
+
+fn options(home: &Home, once: bool) -> Options {
+    #[cfg_attr(not(feature = "failpoints"), expect(unused_mut, reason = "faults are off"))]
+    let mut options = Options { home: home.path().to_owned(), once, shim: ShimProgram::default() };
+    // A shim gets no environment but what is given here.
+    #[cfg(feature = "failpoints")]
+    options.shim.env.extend(crate::faults::inherited());
+    options
+}
+
+fn host_error(error: &HostError) -> CliError {
+    let text = error.to_string();
+    match error {
+        HostError::Open(source) => open_problem(source).into(),
+        HostError::Epoch(source) => store_problem(source).into(),
+        HostError::Io { .. } | HostError::Lock(_) => CliError::new(ErrorCode::Io, text),
+        HostError::Engine(_) => CliError::new(ErrorCode::Io, format!("the engine ended: {text}")),
+    }
+}

@@ -1,0 +1,9 @@
+//! The output of a run's jobs: which jobs are meant, their bytes, and waking up for more.
+
+mod choice;
+mod hints;
+mod tail;
+
+pub(crate) use choice::{Choice, are_one_thing, heading};
+pub(crate) use hints::Hints;
+pub(crate) use tail::Tail;

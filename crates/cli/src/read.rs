@@ -1,0 +1,131 @@
+//! Reads: the store and the job directories, by the same views as the HTTP API. They write nothing,
+//! start nothing, and touch no runtime and no connection.
+
+use std::path::PathBuf;
+
+use tidegate_daemon::views::{EventQuery, RunQuery, Viewer, WaveQuery, daemon_status};
+use tidegate_protocol::{
+    DaemonDoc, EventPage, ExplainDoc, JobList, Problem, ProjectList, RunDoc, RunPage, WaveDoc,
+};
+
+use crate::client::Filter;
+use crate::error::CliError;
+use crate::home::Home;
+
+fn viewer(home: &Home) -> Result<Viewer, CliError> {
+    Ok(Viewer::open(home.path())?)
+}
+
+/// The document of a run, by the beginning of its id.
+pub(crate) fn run(home: &Home, prefix: &str) -> Result<RunDoc, CliError> {
+    let mut viewer = viewer(home)?;
+    viewer.run(prefix).map_err(|problem| with_near_miss(problem, prefix, &mut viewer))
+}
+
+/// A page of runs.
+pub(crate) fn list(home: &Home, query: &RunQuery) -> Result<RunPage, CliError> {
+    Ok(viewer(home)?.runs(query)?)
+}
+
+/// The most relevant run of a wave.
+pub(crate) fn wave(home: &Home, query: &WaveQuery) -> Result<Option<WaveDoc>, CliError> {
+    Ok(viewer(home)?.wave(query)?)
+}
+
+/// The jobs of a run.
+pub(crate) fn jobs(home: &Home, run: &str) -> Result<JobList, CliError> {
+    Ok(viewer(home)?.jobs(run)?)
+}
+
+/// Why a run, or a feature of it, is where it is.
+pub(crate) fn explain(
+    home: &Home,
+    prefix: &str,
+    feature: Option<&str>,
+) -> Result<ExplainDoc, CliError> {
+    let mut viewer = viewer(home)?;
+    viewer.explain(prefix, feature).map_err(|problem| with_near_miss(problem, prefix, &mut viewer))
+}
+
+/// A page of events.
+pub(crate) fn events(home: &Home, filter: &Filter, limit: u32) -> Result<EventPage, CliError> {
+    let query = EventQuery {
+        after: filter.after,
+        run: filter.run.clone(),
+        feature: filter.feature.clone(),
+        kinds: filter.kind.iter().cloned().collect(),
+        limit: Some(limit),
+    };
+    Ok(viewer(home)?.events(&query)?)
+}
+
+/// The registered repositories.
+pub(crate) fn projects(home: &Home) -> Result<ProjectList, CliError> {
+    Ok(viewer(home)?.projects()?)
+}
+
+/// Where a project lies.
+pub(crate) fn project(home: &Home, id: &str) -> Result<PathBuf, CliError> {
+    let projects = projects(home)?.projects;
+    if let Some(project) = projects.iter().find(|project| project.id == id) {
+        return Ok(PathBuf::from(&project.root));
+    }
+    let error = CliError::from(Problem::not_found(format!("there is no project `{id}`")));
+    Err(match near(id, projects.iter().map(|project| project.id.as_str())) {
+        Some(meant) => error.hint(format!("did you mean `{meant}`?")),
+        None => error.hint("`tidegate project list` shows them"),
+    })
+}
+
+/// The daemon of the home, from its lock alone.
+pub(crate) fn daemon(home: &Home) -> Result<DaemonDoc, CliError> {
+    Ok(daemon_status(home.path())?)
+}
+
+/// Names the run that may have been meant, when there is none of that name.
+fn with_near_miss(problem: Problem, prefix: &str, viewer: &mut Viewer) -> CliError {
+    let is_missing = problem.code == tidegate_protocol::ErrorCode::NotFound;
+    let error = CliError::from(problem);
+    if !is_missing {
+        return error;
+    }
+    let query = RunQuery { limit: Some(100), ..RunQuery::default() };
+    let runs = viewer.runs(&query).map(|page| page.runs).unwrap_or_default();
+    let ids = runs.iter().map(|run| run.run_id.as_str());
+    match near(prefix, ids) {
+        Some(meant) => error.hint(format!("did you mean `{meant}`?")),
+        None => error,
+    }
+}
+
+/// The known word that is close enough to be a slip of the hand.
+fn near<'w>(word: &str, known: impl Iterator<Item = &'w str>) -> Option<&'w str> {
+    const DISTANCE_MAX: usize = 2;
+    if word.len() < 4 {
+        return None;
+    }
+    known
+        .map(|one| {
+            // A part of an id is compared with as much of each.
+            let part: String = one.chars().take(word.chars().count()).collect();
+            let distance = strsim::osa_distance(word, &part).min(strsim::osa_distance(word, one));
+            (distance, one)
+        })
+        .filter(|(distance, _)| *distance <= DISTANCE_MAX)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, one)| one)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_miss_is_named_and_a_far_one_is_not() {
+        let ids = ["r0000010abc", "r0000029xyz"];
+        assert_eq!(near("r0000010abd", ids.into_iter()), Some("r0000010abc"));
+        assert_eq!(near("r000003", ["r0000010abc"].into_iter()), Some("r0000010abc"));
+        assert_eq!(near("r9999999999", ids.into_iter()), None);
+        assert_eq!(near("r1", ids.into_iter()), None);
+    }
+}

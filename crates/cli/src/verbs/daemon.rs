@@ -1,0 +1,149 @@
+//! `tidegate daemon`: run it, start it, replace it, stop it, look at it.
+
+use clap::Subcommand;
+use tidegate_protocol::DaemonDoc;
+
+use crate::client::{Started, Starting, ensure};
+use crate::context::Context;
+use crate::error::CliError;
+use crate::host;
+use crate::output::{Exit, talk};
+use crate::read;
+
+/// Run, start, stop, restart or look at the daemon of a home
+///
+/// Verbs that write or follow start it by themselves. Jobs live under their own shims: they go on
+/// when the daemon ends, and the next one takes them over.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tidegate daemon start               start it in the background; fine if it runs already
+  tidegate daemon start --takeover    replace one that hangs
+  tidegate daemon run --once          in the foreground, until nothing runs and nothing waits
+  tidegate daemon stop --drain        once nothing runs and nothing waits
+  tidegate daemon status              look at it without asking it")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Run it in the foreground
+    Run {
+        /// End once nothing runs and nothing waits
+        #[arg(long)]
+        once: bool,
+        /// Leave the terminal's session first
+        #[arg(long, hide = true)]
+        detached: bool,
+        /// End the present one first
+        #[arg(long, hide = true)]
+        takeover: bool,
+    },
+    /// Start it in the background; returns when it answers
+    Start {
+        /// End the present one first, by proved identity, even if it hangs
+        #[arg(long)]
+        takeover: bool,
+    },
+    /// Stop it; returns when its lock is free. Jobs go on
+    Stop {
+        /// Wait until nothing runs and nothing waits
+        #[arg(long)]
+        drain: bool,
+    },
+    /// Stop it and start the one of this version
+    Restart,
+    /// Say whether it runs, from its lock alone
+    Status,
+}
+
+impl Args {
+    /// Does it.
+    ///
+    /// # Errors
+    /// When the daemon does not start, does not end, or its home cannot be used.
+    pub(crate) fn run(self, context: &mut Context) -> Result<Exit, CliError> {
+        let home = context.home()?;
+        match self.verb {
+            Verb::Run { once, detached, takeover } => {
+                let mode = host::Mode { once, detached, takeover };
+                if let host::Ended::AlreadyRunning = host::run(&home, mode)? {
+                    let document = read::daemon(&home)?;
+                    return tell(context, &document, "already running");
+                }
+                Ok(Exit::OK)
+            }
+            Verb::Start { takeover } => {
+                let word = if takeover {
+                    host::take_over(&home)?;
+                    "started"
+                } else {
+                    match ensure(&home, Starting::WhenAbsent)? {
+                        Started::Now => "started",
+                        Started::Already => "already running",
+                    }
+                };
+                tell(context, &read::daemon(&home)?, word)
+            }
+            Verb::Stop { drain } => {
+                let word = if host::stop(&home, drain)? { "stopped" } else { "no daemon runs" };
+                tell(context, &read::daemon(&home)?, word)
+            }
+            Verb::Restart => {
+                host::restart(&home)?;
+                tell(context, &read::daemon(&home)?, "restarted")
+            }
+            Verb::Status => status(context, &read::daemon(&home)?),
+        }
+    }
+}
+
+fn tell(context: &mut Context, document: &DaemonDoc, word: &str) -> Result<Exit, CliError> {
+    if context.out.is_json() {
+        context.out.data(document)?;
+        return Ok(Exit::OK);
+    }
+    match document.pid.filter(|_| document.running) {
+        Some(pid) => context.out.line(format_args!("{word} (pid {pid})"))?,
+        None => context.out.line(word)?,
+    }
+    Ok(Exit::OK)
+}
+
+fn status(context: &mut Context, document: &DaemonDoc) -> Result<Exit, CliError> {
+    if context.out.is_json() {
+        context.out.data(document)?;
+        return Ok(Exit::OK);
+    }
+    if !document.running {
+        context.out.line(format_args!("not running (home {})", document.home))?;
+        return Ok(Exit::OK);
+    }
+    let number = |value: Option<u64>| value.map_or("unknown".to_owned(), |n| n.to_string());
+    let known = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".to_owned());
+    let rows = [
+        ("pid", number(document.pid.map(u64::from))),
+        ("epoch", number(document.epoch)),
+        ("supervisor", known(&document.supervisor_id)),
+        ("version", known(&document.version)),
+        (
+            "acquired",
+            document.acquired_at.as_ref().map_or_else(|| "unknown".into(), ToString::to_string),
+        ),
+        ("home", document.home.clone()),
+    ];
+    context.out.line("running")?;
+    for (label, value) in rows {
+        context.out.line(format_args!("  {label:<10} {value}"))?;
+    }
+    if document.version.as_ref().is_some_and(|version| *version != document.client_version) {
+        context.out.flush()?;
+        let client = &document.client_version;
+        talk(format_args!(
+            "this is version {client}: `tidegate daemon restart` brings them together"
+        ));
+    }
+    Ok(Exit::OK)
+}

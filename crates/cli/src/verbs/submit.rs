@@ -1,0 +1,205 @@
+//! `tidegate submit`: make a run of a plan or of a command, and go.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use tidegate_protocol::{
+    LauncherWork, PlanSelection, PlanWork, SubmitAnswer, SubmitRequest, Text, WorkRequest,
+};
+
+use crate::args::values;
+use crate::client::{Client, Starting};
+use crate::context::Context;
+use crate::error::CliError;
+use crate::home::Home;
+use crate::output::{Exit, talk};
+use crate::read;
+use crate::work::{Findings, Repository, actor, environment, gather, invalid_plan, wire_bundle};
+
+/// Submit a plan, or a command of your own
+///
+/// The run is checked whole before it exists, pinned with all its files and your environment, and
+/// survives the end of this terminal, of the daemon and of the host. Prints lines: `run_id=`,
+/// `project=`, `lane=`, `adhoc_run=`, `state_path=`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tidegate submit plan.toml                            all waves of a plan
+  tidegate submit plan.toml --start-wave 2             from its second wave on
+  tidegate submit -- ./waves.sh --fast                 a command that orchestrates by itself
+  tidegate submit --resume-limit 0 -- sh once.sh       never start it a second time
+  tidegate submit --lane docs plan.toml                in a queue beside `main`")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    work: Work,
+}
+
+/// What is to be run, and in which queue.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Work {
+    /// A plan: TOML, or Markdown with front matter
+    #[arg(value_name = "PLAN", required_unless_present = "argv", conflicts_with = "argv")]
+    plan: Option<PathBuf>,
+
+    /// The project; without it the repository of the working directory
+    #[arg(long, value_name = "ID", value_parser = values::project)]
+    project: Option<String>,
+
+    /// The queue within the project [default: main]
+    #[arg(long, value_name = "NAME", value_parser = values::lane)]
+    lane: Option<String>,
+
+    /// A queue of its own, beside the lane
+    #[arg(long, value_name = "ID", value_parser = values::adhoc)]
+    adhoc_run: Option<String>,
+
+    /// How often a lost launcher is started again without progress [default: 1]
+    #[arg(long, value_name = "N", conflicts_with = "plan")]
+    resume_limit: Option<u32>,
+
+    /// First wave
+    #[arg(long, value_name = "N")]
+    start_wave: Option<u32>,
+
+    /// Last wave
+    #[arg(long, value_name = "N")]
+    end_wave: Option<u32>,
+
+    /// Ask the launcher for the next open wave
+    #[arg(long, conflicts_with_all = ["plan", "start_wave"])]
+    auto_next: bool,
+
+    /// Only this feature of the plan; may be repeated
+    #[arg(long = "feature", value_name = "ID", value_parser = values::feature, conflicts_with = "argv")]
+    features: Vec<String>,
+
+    /// The command and its arguments, after `--`
+    #[arg(last = true, value_name = "ARGV", num_args = 1..)]
+    argv: Vec<OsString>,
+}
+
+impl Args {
+    /// Submits.
+    ///
+    /// # Errors
+    /// What is wrong with the plan, the daemon's refusal, or that no daemon answers.
+    pub(crate) fn run(self, context: &mut Context) -> Result<Exit, CliError> {
+        let home = context.home()?;
+        let answer = self.work.submit(&home)?;
+        if context.out.is_json() {
+            context.out.data(&answer)?;
+            return Ok(Exit::OK);
+        }
+        let none = |value: &Option<String>| value.clone().unwrap_or_default();
+        context.out.line(format_args!("run_id={}", answer.run_id))?;
+        context.out.line(format_args!("project={}", answer.project))?;
+        context.out.line(format_args!("lane={}", answer.lane))?;
+        context.out.line(format_args!("adhoc_run={}", none(&answer.adhoc_run)))?;
+        context.out.line(format_args!("state_path={}", none(&answer.state_path)))?;
+        context.out.flush()?;
+        if let Some(limit) = answer.resume_limit {
+            talk(resume_advice(limit));
+        }
+        Ok(Exit::OK)
+    }
+}
+
+impl Work {
+    /// Whether it is a command, not a plan.
+    pub(crate) fn is_launcher(&self) -> bool {
+        self.plan.is_none()
+    }
+
+    /// Checks and submits it.
+    ///
+    /// # Errors
+    /// As [`Args::run`].
+    pub(crate) fn submit(self, home: &Home) -> Result<SubmitAnswer, CliError> {
+        if let (Some(start), Some(end)) = (self.start_wave, self.end_wave)
+            && end < start
+        {
+            return Err(CliError::usage(format!(
+                "--end-wave {end} is before --start-wave {start}"
+            )));
+        }
+        let request = self.into_request(home)?;
+        Client::new(home)?.post("/runs", &request, Starting::WhenAbsent)
+    }
+
+    fn into_request(self, home: &Home) -> Result<SubmitRequest, CliError> {
+        let here = std::env::current_dir().map_err(|source| {
+            CliError::io("find", std::path::Path::new("the working directory"), &source)
+        })?;
+        let repository = match &self.project {
+            Some(project) => Repository::of(&read::project(home, project)?)?,
+            None => Repository::here()?,
+        };
+        let work = match &self.plan {
+            Some(_) => WorkRequest::Plan(self.plan_work(&repository)?),
+            None => WorkRequest::Launcher(self.launcher_work(&repository)?),
+        };
+        Ok(SubmitRequest {
+            project: self.project,
+            cwd: Text::from(here.into_os_string()),
+            lane: self.lane,
+            adhoc_run: self.adhoc_run,
+            actor: actor(),
+            env: environment(),
+            work,
+        })
+    }
+
+    fn plan_work(&self, repository: &Repository) -> Result<PlanWork, CliError> {
+        let plan = self.plan.as_deref().ok_or_else(|| CliError::bug("a plan without a path"))?;
+        let bundle = gather(repository, plan)?;
+        let selection = tidegate_config::Selection {
+            start_wave: self.start_wave,
+            end_wave: self.end_wave,
+            features: (!self.features.is_empty()).then(|| self.features.clone()),
+        };
+        let found = tidegate_config::check(&bundle, &selection);
+        let findings = Findings::in_bundle(found, &bundle);
+        findings.blocks().iter().for_each(talk);
+        if findings.has_errors() {
+            return Err(invalid_plan(&findings));
+        }
+        let selection = PlanSelection {
+            start_wave: self.start_wave,
+            end_wave: self.end_wave,
+            features: self.features.clone(),
+        };
+        Ok(PlanWork { bundle: wire_bundle(bundle)?, selection })
+    }
+
+    fn launcher_work(&self, repository: &Repository) -> Result<LauncherWork, CliError> {
+        if self.argv.first().is_some_and(|program| program.is_empty()) {
+            return Err(CliError::usage("the command after `--` must not be empty"));
+        }
+        let config = repository.config()?;
+        let config_path = config.as_ref().map(|file| file.path.clone());
+        let config = config.map(|file| String::from_utf8(file.bytes)).transpose();
+        let config = config.map_err(|_| {
+            let path = repository.config_path();
+            CliError::refused(format!("{} is not UTF-8 text", path.display()))
+        })?;
+        Ok(LauncherWork {
+            argv: self.argv.iter().cloned().map(Text::from).collect(),
+            start_wave: self.start_wave,
+            end_wave: self.end_wave,
+            auto_next: self.auto_next,
+            resume_limit: self.resume_limit,
+            config,
+            config_path,
+        })
+    }
+}
+
+/// What applies when the launcher is lost.
+fn resume_advice(limit: u32) -> String {
+    match limit {
+        0 => "a lost launcher is not started again (resume limit 0)".to_owned(),
+        1 => "a lost launcher is started again once without progress (--resume-limit N; 0: never)"
+            .to_owned(),
+        _ => format!("a lost launcher is started again up to {limit} times without progress"),
+    }
+}
