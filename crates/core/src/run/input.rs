@@ -169,7 +169,8 @@ pub struct Ingested {
     pub registered: Vec<(AgentId, Registered)>,
     /// Ends of agents, whether new or known.
     pub ends: Vec<(AgentId, AgentEnd)>,
-    /// Agents that are alive: proved identity, or a fresh heartbeat of a remote one.
+    /// Agents that are alive: proved identity, or a fresh heartbeat of a remote one. Complete: once
+    /// the launcher is gone, an agent of this host that is not named here has ended.
     pub alive: Vec<AgentId>,
 }
 

@@ -8,8 +8,8 @@ use tidegate_core::exit::{Exit, Identity, Reason};
 use tidegate_core::ids::{AgentId, JobId};
 use tidegate_core::launcher::{AgentProcess, LauncherSpec};
 use tidegate_core::run::{
-    Effect, EffectKey, Event, Ingested, Input, JobState, Purpose, Rejected, Report, Run, Status,
-    step,
+    Effect, EffectKey, Event, Ingested, Input, Job, JobState, Purpose, Rejected, Report, Run,
+    Status, step,
 };
 
 use crate::fixture::{
@@ -142,6 +142,11 @@ impl World {
         let running = matches!(self.run.status, Status::Running { .. });
         let open = !self.run.outstanding().is_empty();
         assert!(!running || open || odd, "no way forward: {:#?}", self.run);
+        if launcher.settled.is_some() {
+            let idle = |job: &&Job| matches!(job.state, JobState::Launching | JobState::Running(_));
+            let left = self.run.jobs.values().find(idle);
+            assert_eq!(left, None, "an agent of a settled run is not asked to end");
+        }
         if self.run.status.is_terminal() {
             assert!(!self.run.has_live_jobs(), "a terminal run has a living job");
         }
