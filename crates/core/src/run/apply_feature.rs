@@ -80,8 +80,7 @@ impl Feature {
                 self.state = FeatureState::Landing(LandStep::Gates { merged, gate: 0, step });
             }
             Event::LandingIntended { merged, .. } => {
-                let merged = merged.clone();
-                self.state = FeatureState::Landing(LandStep::Updating { merged });
+                self.state = FeatureState::Landing(LandStep::Updating { merged: merged.clone() });
             }
             Event::TargetMoved { .. } => self.state = FeatureState::Landing(LandStep::Merging),
             Event::Landed { commit, .. } => {
