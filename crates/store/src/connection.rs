@@ -15,7 +15,7 @@ pub(crate) const APPLICATION_ID: i32 = 0x5444_4754;
 /// The first version without the fault by which a reset of the WAL could corrupt the database.
 const SQLITE_MIN: (i32, &str) = (3_051_003, "3.51.3");
 /// Files up to this size are checked page by page when they are opened, in bytes.
-const CHECKED_BYTES_MAX: u64 = 64 * 1024 * 1024;
+const CHECKED_BYTES_MAX: u64 = 32 * 1024 * 1024;
 /// Statements kept prepared.
 const STATEMENTS: usize = 128;
 
@@ -57,9 +57,17 @@ pub(crate) fn open_writer(home: &Path) -> Result<Connection, OpenError> {
     // Readers on a read-only home need both companions, so they stay when the last one leaves.
     let mut persist = 1;
     conn.file_control(Some("main"), FileControl::PersistWal(&mut persist)).doing("keep the WAL")?;
+    stable_plans(&conn)?;
     let deny = conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true);
     deny.doing("protect the schema")?;
     Ok(conn)
+}
+
+/// Makes plans independent of the values asked for: else SQLite makes them anew for each.
+pub(crate) fn stable_plans(conn: &Connection) -> Result<(), StoreError> {
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)
+        .map(|_| ())
+        .doing("keep plans stable")
 }
 
 /// Makes an empty file with a mode of its own: SQLite would take the umask's. Never opens one

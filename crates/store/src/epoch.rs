@@ -156,8 +156,6 @@ pub(crate) fn write_counters(conn: &Connection, mark: &Mark) -> Result<(), Store
 /// Compares the store with what was acknowledged.
 fn compare(conn: &Connection, store: &Mark, found: Found) -> Result<Option<WentBack>, StoreError> {
     let known = match found {
-        // A store that never committed a turn has no highwater yet.
-        Found::Nothing if store.turn == 0 => return Ok(None),
         Found::Nothing | Found::Unreadable => return Ok(Some(WentBack::HighwaterLost)),
         Found::Mark(known) => known,
     };

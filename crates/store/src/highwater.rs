@@ -48,7 +48,7 @@ pub(crate) struct Highwater {
 /// What the file says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// There was no file; it has been made, with no valid slot.
+    /// Nothing was ever written: the file has just been made, or its maker died.
     Nothing,
     /// There is a file, but no valid slot in it.
     Unreadable,
@@ -90,7 +90,7 @@ impl Highwater {
         }
         let found = match newest {
             Some(mark) => Found::Mark(mark),
-            None if fresh => Found::Nothing,
+            None if is_blank(&file).map_err(fail("read"))? => Found::Nothing,
             None => Found::Unreadable,
         };
         Ok((Self { file, path }, found))
@@ -130,6 +130,20 @@ fn encode(mark: &Mark) -> [u8; SLOT_BYTES] {
     let sum = Sha256::digest(&slot[..PAYLOAD_BYTES]);
     slot[PAYLOAD_BYTES..].copy_from_slice(&sum);
     slot
+}
+
+/// Whether both slots are allocated and nothing was ever written to them.
+fn is_blank(file: &File) -> io::Result<bool> {
+    for slot in [0, 1] {
+        let mut bytes = [0; SLOT_BYTES];
+        match file.read_exact_at(&mut bytes, slot * SLOT_STRIDE) {
+            Ok(()) if bytes.iter().all(|byte| *byte == 0) => {}
+            Ok(()) => return Ok(false),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(false),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(true)
 }
 
 fn read_slot(file: &File, slot: u64) -> io::Result<Option<Mark>> {

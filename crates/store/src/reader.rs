@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use crate::connection::{APPLICATION_ID, check_sqlite, damage, pragma};
+use crate::connection::{APPLICATION_ID, check_sqlite, damage, pragma, stable_plans};
 use crate::error::{Doing as _, OpenError, StoreError};
 use crate::files::{self, STORE};
 use crate::migrate::SCHEMA;
@@ -65,6 +65,7 @@ impl Reader {
             "PRAGMA query_only = ON; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY;",
         )
         .doing("keep readers from writing")?;
+        stable_plans(&conn)?;
         check_schema(&conn, home)?;
         Ok(Self { conn, home: home.to_owned() })
     }

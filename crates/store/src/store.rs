@@ -6,6 +6,7 @@ use rusqlite::Connection;
 
 use crate::ballast::Ballast;
 use crate::connection;
+use crate::epoch::read_home;
 use crate::error::{Doing as _, OpenError, StoreError};
 use crate::files;
 use crate::highwater::{Found, Highwater};
@@ -70,7 +71,13 @@ impl Store {
         let mut conn = connection::open_writer(home)?;
         connection::check_pages(&conn, home)?;
         let migration = migrate::migrate(&mut conn, home)?;
-        let (highwater, found) = Highwater::open(home)?;
+        let (highwater, mut found) = Highwater::open(home)?;
+        let (_, mark) = read_home(&conn)?;
+        if found == Found::Nothing && mark.turn == 0 {
+            // From here on a missing highwater is a lost one.
+            highwater.write(&mark)?;
+            found = Found::Mark(mark);
+        }
         files::sync_dir(home).map_err(|source| OpenError::File {
             doing: "sync",
             path: home.to_owned(),

@@ -122,6 +122,7 @@ CREATE INDEX runs_status ON runs (status, seq);
 CREATE INDEX runs_project ON runs (project, seq);
 CREATE INDEX runs_lane ON runs (project, lane, seq);
 CREATE INDEX runs_wave_seq ON runs (active_wave, seq);
+CREATE INDEX runs_wave_lane ON runs (project, lane, active_wave, status, updated_at, adhoc);
 CREATE INDEX runs_wave ON runs (active_wave, status, updated_at, project, lane, adhoc);
 CREATE INDEX runs_plan ON runs (project, plan_path, seq) WHERE plan_path IS NOT NULL;
 CREATE INDEX runs_parent ON runs (parent, seq) WHERE parent IS NOT NULL;

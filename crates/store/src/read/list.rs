@@ -132,8 +132,12 @@ fn wave_statement(filter: &WaveFilter, status: RunStatus) -> (String, Vec<Value>
     conditions.add("status = ?", status.as_str().to_owned());
     conditions.place(filter.project.as_ref(), filter.lane.as_ref(), filter.adhoc.as_ref());
     let Conditions { sql, values } = conditions;
+    let index = match (&filter.project, &filter.lane) {
+        (Some(_), Some(_)) => "runs_wave_lane",
+        (Some(_) | None, Some(_) | None) => "runs_wave",
+    };
     let sql = format!(
-        "SELECT {COLUMNS} FROM runs INDEXED BY runs_wave{sql} ORDER BY updated_at DESC LIMIT 1"
+        "SELECT {COLUMNS} FROM runs INDEXED BY {index}{sql} ORDER BY updated_at DESC LIMIT 1"
     );
     (sql, values)
 }
@@ -268,12 +272,18 @@ mod tests {
     fn claim_and_wave_summary_neither_scan_nor_sort() {
         let home = tempfile::tempdir().unwrap();
         let store = Store::open_with(home.path(), Options { ballast_bytes: 0 }).unwrap();
-        let filter = WaveFilter { wave: 1, project: None, lane: None, adhoc: None };
-        for status in RELEVANCE {
-            let (sql, values) = wave_statement(&filter, status);
-            let plan = plan(&store, &sql, values);
-            assert!(plan.contains("SEARCH runs USING INDEX runs_wave"), "{plan}");
-            assert!(!plan.contains("SCAN") && !plan.contains("TEMP B-TREE"), "{plan}");
+        let project = ProjectId::new("p").unwrap();
+        let lane = LaneName::new("main").unwrap();
+        let any = WaveFilter { wave: 1, project: None, lane: None, adhoc: None };
+        let of_project = WaveFilter { project: Some(project), ..any.clone() };
+        let of_lane = WaveFilter { lane: Some(lane), ..of_project.clone() };
+        for filter in [any, of_project, of_lane] {
+            for status in RELEVANCE {
+                let (sql, values) = wave_statement(&filter, status);
+                let plan = plan(&store, &sql, values);
+                assert!(plan.contains("SEARCH runs USING INDEX runs_wave"), "{plan}");
+                assert!(!plan.contains("SCAN") && !plan.contains("TEMP B-TREE"), "{plan}");
+            }
         }
         let open = plan(&store, &format!("SELECT {COLUMNS} FROM runs {OPEN_RUNS}"), vec![]);
         assert!(open.contains("SEARCH runs USING INDEX runs_status"), "{open}");
