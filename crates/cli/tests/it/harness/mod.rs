@@ -1,0 +1,18 @@
+//! What every test stands on: a home of its own with a repository, the verbs as a user calls them,
+//! waiting for conditions, and facts about processes. It knows no test.
+
+mod home;
+mod output;
+mod processes;
+mod repo;
+mod tree;
+mod until;
+mod wire;
+
+pub(crate) use home::Home;
+pub(crate) use output::Output;
+pub(crate) use processes::{Fence, end, is_gone, mentioning, signal, tagged};
+pub(crate) use repo::Repo;
+pub(crate) use tree::digest;
+pub(crate) use until::{LIMIT, until};
+pub(crate) use wire::{Answer, post};

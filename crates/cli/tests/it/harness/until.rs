@@ -1,0 +1,20 @@
+//! Waiting for conditions: polled until a deadline that only a fault reaches.
+
+use std::time::{Duration, Instant};
+
+/// Longest time that anything is waited for. A loaded machine of two cores is slow, not wrong.
+pub(crate) const LIMIT: Duration = Duration::from_secs(60);
+
+/// Polls until `look` finds something.
+pub(crate) fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let deadline = Instant::now() + LIMIT;
+    let mut pause = Duration::from_millis(2);
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(Instant::now() < deadline, "{what}: not within {} s", LIMIT.as_secs());
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(50));
+    }
+}

@@ -1,0 +1,8 @@
+//! End to end: the real binary, real git, real processes, and `kill -9` anywhere. Nothing here knows
+//! the product from within: it has the command line, the socket, the files and the process table.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+#[cfg(feature = "failpoints")]
+mod acknowledged;
+mod first;
+mod harness;
