@@ -16,6 +16,8 @@ pub mod spool;
 pub mod views;
 
 // What the command line shares: the grammar of names, the shim, identities, the files of launchers.
+pub use tidegate_core::exit::Identity;
 pub use tidegate_core::{ids, launcher, time};
-pub use tidegate_process::{ShimProgram, identity, shim};
+pub use tidegate_git::Git;
+pub use tidegate_process::{ShimProgram, identity, peer, shim};
 pub use tidegate_store::verify;
