@@ -17,20 +17,8 @@ mod run;
 mod samples;
 #[cfg(test)]
 mod tests;
+mod text;
 
 pub(crate) use event::{event_body, read_event};
 pub(crate) use home::{home_body, read_home_event};
-
-use json::{Json, Malformed};
-
-/// The text of a value.
-pub(crate) fn encode(value: &impl Json) -> String {
-    value.to_json().to_string()
-}
-
-/// The value of a text.
-pub(crate) fn decode<T: Json>(text: &str) -> Result<T, Malformed> {
-    let value = serde_json::from_str(text)
-        .map_err(|error| Malformed::new(format!("is not JSON: {error}")))?;
-    T::from_json(value)
-}
+pub(crate) use text::{decode, encode};

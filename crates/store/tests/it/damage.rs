@@ -219,6 +219,8 @@ fn one_run_of_unknown_words_stands_beside_a_hundred_good_ones() {
     assert_eq!((page.runs.len(), broken.len()), (101, 1));
     assert_eq!(broken[0].run.as_ref(), Some(bad));
     assert_eq!(broken[0].why, "status: unknown word \"mended\"");
+    let open = store.view().pending_and_running().unwrap();
+    assert_eq!(open.iter().filter(|run| run.is_err()).count(), 1, "it may be open");
     assert!(matches!(store.view().run(bad), Err(StoreError::Corrupt(_))));
     assert_eq!(store.view().rebuild(bad).unwrap().as_ref(), Some(&runs[50]), "its log is sound");
     store.turn(|turn| turn.input(|s| s.quarantine(bad, broken[0], AT))).unwrap().unwrap();

@@ -2,6 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod builders;
+mod compat;
+mod conformance;
 mod damage;
 mod driver;
 mod epochs;

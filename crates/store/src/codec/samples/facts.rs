@@ -1,0 +1,148 @@
+//! Samples of every fact.
+
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use tidegate_core::exit::Reason;
+use tidegate_core::home::{HomeEvent, Place};
+use tidegate_core::ids::{AdhocId, LaneName, ProjectId, QueueKey};
+use tidegate_core::launcher::{AgentDisposition, Journal};
+use tidegate_core::run::{Event, Feedback, Submitted};
+use tidegate_core::time::WallMs;
+
+use super::parts::{
+    agent, agent_end, blocks, exit, exits, feature, feedbacks, gate, job, journal, merged, oid,
+    purposes, registrations, run_id, settlements, started, tested,
+};
+use super::works::works;
+
+fn submissions() -> Vec<Event> {
+    let queue = |adhoc| QueueKey {
+        project: ProjectId::new("harbour").unwrap(),
+        lane: LaneName::new("main").unwrap(),
+        adhoc,
+    };
+    let submitted = |(place, work)| {
+        let adhoc = (place == 0).then(|| AdhocId::new("x").unwrap());
+        Event::Submitted(Box::new(Submitted {
+            id: run_id(),
+            seq: 77,
+            queue: queue(adhoc),
+            actor: "user".into(),
+            at: WallMs(1),
+            env: crate::chain::blob_id(b"x"),
+            parent: (place == 1).then(run_id),
+            work,
+        }))
+    };
+    works().into_iter().enumerate().map(submitted).collect()
+}
+
+fn run_events() -> Vec<Event> {
+    let (actor, detail) = (|| "user".to_owned(), || "d".to_owned());
+    let (at, supervisor) = (WallMs(2), || "s".to_owned());
+    let mut events = submissions();
+    events.extend([
+        Event::Claimed { supervisor: supervisor(), at },
+        Event::Adopted { supervisor: supervisor() },
+        Event::CancelRequested { actor: actor() },
+        Event::Completed { at },
+        Event::Failed { at, detail: Some(detail()) },
+        Event::Failed { at, detail: None },
+        Event::Cancelled { at, actor: actor() },
+        Event::JobStarted { job: job(2), started: started() },
+        Event::LauncherStarted { job: job(1), started: started(), resumed: true },
+        Event::JobStopping { job: job(1), actor: actor() },
+        Event::JobQuarantined { job: job(1), detail: detail() },
+        Event::Progress { journal: journal() },
+        Event::Progress { journal: Journal::default() },
+        Event::AgentsAdopted { end: exit(Reason::Signalled), agents: vec![agent()] },
+        Event::Resuming { wave: 2 },
+        Event::AgentsSwept { remaining: vec![agent()] },
+    ]);
+    events.extend(purposes().into_iter().map(|purpose| Event::JobCreated {
+        job: job(3),
+        purpose,
+        attempt: 2,
+        nonce: "n".into(),
+        at,
+    }));
+    events.extend(exits().into_iter().map(|exit| Event::JobFinished { job: job(3), exit }));
+    events.extend(
+        registrations()
+            .into_iter()
+            .map(|r| Event::AgentRegistered { agent: agent(), registered: r }),
+    );
+    let dispositions = [
+        AgentDisposition::Launching,
+        AgentDisposition::Running,
+        AgentDisposition::Completed,
+        AgentDisposition::Failed,
+        AgentDisposition::Terminated,
+    ];
+    events.extend(
+        dispositions.map(|word| Event::AgentExited { agent: agent(), end: agent_end(word) }),
+    );
+    for settled in settlements() {
+        events.push(Event::StatusReconciled { settled: settled.clone() });
+        events.push(Event::FailedBeforeStatus { settled, launcher_pid: Some(11) });
+    }
+    events
+}
+
+fn feature_events() -> Vec<Event> {
+    let f = || feature("berths");
+    let mut events = vec![
+        Event::FeatureAdmitted { feature: f() },
+        Event::WorktreeReady { feature: f(), path: "/w".into(), base: oid('a') },
+        Event::AttemptFailed { feature: f(), job: job(2), counted: true },
+        Event::BuilderFinished { feature: f(), job: job(2) },
+        Event::SnapshotSkipped { feature: f(), job: job(2), why: "later".into() },
+        Event::Committed { feature: f(), tested: tested() },
+        Event::GatePassed { feature: f(), gate: gate(), job: job(2) },
+        Event::GateFailed { feature: f(), gate: gate(), job: job(2) },
+        Event::Verified { feature: f() },
+        Event::Approved { feature: f(), commit: Some(oid('a')), by: "user".into() },
+        Event::LandingAdmitted { feature: f() },
+        Event::MergePrepared { feature: f(), merged: merged() },
+        Event::LandingIntended { feature: f(), merged: merged() },
+        Event::TargetMoved { feature: f() },
+        Event::Landed { feature: f(), commit: None },
+        Event::Landed { feature: f(), commit: Some(oid('a')) },
+        Event::Unblocked { feature: f() },
+        Event::FeatureFailed { feature: f(), reason: "r".into() },
+        Event::FeatureSkipped { feature: f(), cause: f() },
+        Event::FeatureCancelled { feature: f(), actor: "user".into() },
+        Event::FeatureRetried { feature: f(), actor: "user".into() },
+    ];
+    events.extend(blocks().into_iter().map(|block| Event::Blocked { feature: f(), block }));
+    events.extend(feedbacks().into_iter().map(|feedback| {
+        let sync = (feedback == Feedback::NoChange).then(|| oid('c'));
+        Event::IterationFailed { feature: f(), feedback, sync }
+    }));
+    events
+}
+
+/// Samples of every fact of a run.
+pub(in crate::codec) fn events() -> Vec<Event> {
+    let mut events = run_events();
+    events.extend(feature_events());
+    events
+}
+
+/// Samples of every fact of the home.
+pub(in crate::codec) fn home_events() -> Vec<HomeEvent> {
+    let project = || ProjectId::new("harbour").unwrap();
+    let place = Place { root: "/srv/h".into(), common_dir: "/srv/h/.git".into() };
+    vec![
+        HomeEvent::DaemonStarted {
+            epoch: 3,
+            generation: 2,
+            pid: 1,
+            version: "0.1.0".into(),
+            at: WallMs(1),
+        },
+        HomeEvent::DaemonStopped { epoch: 3, at: WallMs(2) },
+        HomeEvent::ProjectRegistered { project: project(), place },
+        HomeEvent::ProjectRemoved { project: project() },
+    ]
+}

@@ -1,0 +1,117 @@
+//! Samples of what runs execute.
+
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use std::collections::BTreeMap;
+
+use tidegate_core::exit::Reason;
+use tidegate_core::ids::{AgentName, GateName, RoleName};
+use tidegate_core::launcher::{Degraded, Launcher, LauncherSpec, Selection, SelectionStyle};
+use tidegate_core::plan::{
+    AgentSpec, CommitRule, FeatureSpec, GateRun, GateSpec, LandingSpec, OnFailure, PlanSpec,
+    PromptChannel, ReviewPolicy, RoleSpec, Strategy, WaveSpec,
+};
+use tidegate_core::run::{Feature, Plan, Work};
+
+use super::parts::{
+    agent, exit, feature, feature_states, feedbacks, gate, job, journal, paths, registrations,
+    settlements, tested,
+};
+
+pub(super) fn launcher_spec(style: SelectionStyle) -> LauncherSpec {
+    LauncherSpec {
+        argv: vec!["sh".into()],
+        cwd: "/".into(),
+        selection: Selection { start_wave: Some(0), end_wave: None, auto_next: true },
+        style,
+        resumes_max: 1,
+        timeout_ms: None,
+    }
+}
+
+pub(super) fn launcher_state() -> Launcher {
+    Launcher {
+        job: Some(job(1)),
+        resumes: 2,
+        resumes_since_progress: 1,
+        resumed_wave: Some(1),
+        journal: Some(journal()),
+        active_wave: Some(1),
+        registered: BTreeMap::from([(agent(), registrations().remove(0))]),
+        started: BTreeMap::from([(agent(), job(2))]),
+        degraded: Some(Degraded { end: exit(Reason::Signalled), agents: vec![agent()] }),
+        settled: Some(settlements().remove(0)),
+        swept: true,
+    }
+}
+
+pub(super) fn plan_spec() -> PlanSpec {
+    let blob = crate::chain::blob_id(b"x");
+    let scribe = AgentName::new("scribe").unwrap();
+    let spec = FeatureSpec {
+        title: "t".into(),
+        prompt: blob.clone(),
+        needs: vec![feature("berths")],
+        paths: paths(),
+        gates: vec![gate()],
+        agent: Some(scribe.clone()),
+        allow_no_change: true,
+        iterations_max: 6,
+        attempts_max: 3,
+    };
+    let env = || BTreeMap::from([("K".to_owned(), "v".to_owned())]);
+    let agent_spec =
+        |prompt| AgentSpec { argv: paths(), prompt, env: env(), timeout_ms: u64::MAX, grace_ms: 0 };
+    let gate_spec = |run| GateSpec { run, env: env(), cache: vec!["target".into()], timeout_ms: 5 };
+    PlanSpec {
+        title: "T".into(),
+        path: "p.toml".into(),
+        source: blob.clone(),
+        config: Some(blob),
+        target: "refs/heads/main".into(),
+        waves: vec![WaveSpec { number: 1, name: "w".into(), features: vec![feature("berths")] }],
+        features: BTreeMap::from([(feature("berths"), spec)]),
+        agents: BTreeMap::from([
+            (scribe.clone(), agent_spec(PromptChannel::Stdin)),
+            (AgentName::new("b").unwrap(), agent_spec(PromptChannel::Argv)),
+            (AgentName::new("c").unwrap(), agent_spec(PromptChannel::File)),
+        ]),
+        builder: RoleSpec { name: RoleName::new("builder").unwrap(), agent: scribe },
+        gates: BTreeMap::from([
+            (gate(), gate_spec(GateRun::Argv(paths()))),
+            (GateName::new("lint").unwrap(), gate_spec(GateRun::Script("x | y".into()))),
+        ]),
+        landing: LandingSpec { strategy: Strategy::Squash, merge_gates: vec![gate()] },
+        review: ReviewPolicy::Person,
+        on_failure: OnFailure::Stop,
+        commit: CommitRule::Agent,
+        active_max: 5,
+        env_pass: vec!["LANG".into()],
+    }
+}
+
+pub(super) fn works() -> Vec<Work> {
+    let mut works: Vec<Work> = [
+        SelectionStyle::EnvironmentOnly,
+        SelectionStyle::Append,
+        SelectionStyle::ResumeArgv(paths()),
+    ]
+    .into_iter()
+    .map(|style| Work::Launcher { spec: launcher_spec(style), state: Launcher::default() })
+    .collect();
+    let spec = launcher_spec(SelectionStyle::Append);
+    works.push(Work::Launcher { spec, state: launcher_state() });
+    let spec = plan_spec();
+    let state = Plan::new(&spec);
+    works.push(Work::Plan { spec, state });
+    let mut spec = plan_spec();
+    (spec.landing.strategy, spec.review) = (Strategy::Merge, ReviewPolicy::Auto);
+    (spec.on_failure, spec.commit) = (OnFailure::Continue, CommitRule::Auto);
+    let features = feature_states().into_iter().enumerate().map(|(place, state)| {
+        let id = feature(&format!("f{place}"));
+        let feedback = feedbacks().get(place % 6).cloned();
+        (id, Feature { state, feedback, tested: Some(tested()), ..Feature::default() })
+    });
+    works.push(Work::Plan { spec, state: Plan { features: features.collect() } });
+    works
+}
