@@ -102,8 +102,7 @@ pub(super) fn argv(parts: &[Text]) -> Result<Vec<String>, Problem> {
         Some(_) => Err(Problem::invalid_input("an argument holds a zero byte")),
         None => {
             let message = format!("the argument {:?} is not UTF-8", part.to_lossy());
-            Err(Problem::invalid_input(message)
-                .hint("let a script hold it, and start that script"))
+            Err(Problem::invalid_input(message).hint("let a script hold it, and start that script"))
         }
     };
     parts.iter().map(read).collect()

@@ -86,10 +86,7 @@ impl Scope {
 
     /// The user may submit anywhere, a launcher into another queue than its own; gives the parent
     /// of the new run and the queue that it must not go to.
-    pub(super) async fn submitter(
-        &self,
-        app: &App,
-    ) -> Result<Option<(RunId, QueueKey)>, Problem> {
+    pub(super) async fn submitter(&self, app: &App) -> Result<Option<(RunId, QueueKey)>, Problem> {
         let Self::Job(job) = self else { return Ok(None) };
         let asked = job.clone();
         let place = app.look(move |viewer| viewer.job_place(&asked)).await?;

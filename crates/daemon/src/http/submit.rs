@@ -87,9 +87,7 @@ fn prepare(
     }
     let (work, blobs) = match request.work {
         WorkRequest::Launcher(work) => launcher_work(home, &place, &work)?,
-        WorkRequest::Plan(work) => {
-            plan_work(&mut viewer, home, git, &place, work, &request.env)?
-        }
+        WorkRequest::Plan(work) => plan_work(&mut viewer, home, git, &place, work, &request.env)?,
     };
     let env = request.env.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes()));
     let env = environment::encode(env);

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use tidegate_config::{
-    AssumedNeed, Bundle, ConfigFiles, NamedFile, Selection, SpecFile, environment_overrides, resolve,
+    AssumedNeed, Bundle, ConfigFiles, NamedFile, Selection, SpecFile, environment_overrides,
+    resolve,
 };
 use tidegate_core::home::Place;
 use tidegate_core::plan::PlanSpec;

@@ -53,11 +53,8 @@ fn registered(
     sight: &Sight,
 ) -> Vec<(AgentId, Registered, bool)> {
     let stored = recorded.launcher().map(|(_, launcher)| &launcher.registered);
-    let mut all = derived
-        .run
-        .launcher()
-        .map(|(_, launcher)| launcher.registered.clone())
-        .unwrap_or_default();
+    let mut all =
+        derived.run.launcher().map(|(_, launcher)| launcher.registered.clone()).unwrap_or_default();
     for (id, seen) in &sight.ingested.registered {
         match all.get_mut(id) {
             Some(known) if known.process == seen.process => {
@@ -77,14 +74,16 @@ fn registered(
         }
     }
     let known = |id: &AgentId, agent: &Registered| {
-        stored.and_then(|stored| stored.get(id)).is_some_and(|stored| {
-            stored.process == agent.process && stored.end == agent.end
-        })
+        stored
+            .and_then(|stored| stored.get(id))
+            .is_some_and(|stored| stored.process == agent.process && stored.end == agent.end)
     };
-    all.into_iter().map(|(id, agent)| {
-        let known = known(&id, &agent);
-        (id, agent, known)
-    }).collect()
+    all.into_iter()
+        .map(|(id, agent)| {
+            let known = known(&id, &agent);
+            (id, agent, known)
+        })
+        .collect()
 }
 
 fn of_registered(id: &AgentId, agent: &Registered, recorded: bool, sight: &Sight) -> AgentDoc {
@@ -140,9 +139,7 @@ fn of_job(name: &str, id: &JobId, job: &Job, recorded: bool, paths: &HomePaths) 
     let exit = exit_of(&job.state);
     let (role, feature) = match &job.purpose {
         Purpose::LauncherAgent { role, .. } => (role.as_ref().map(ToString::to_string), None),
-        Purpose::Agent { role, feature, .. } => {
-            (Some(role.to_string()), Some(feature.to_string()))
-        }
+        Purpose::Agent { role, feature, .. } => (Some(role.to_string()), Some(feature.to_string())),
         Purpose::Launcher { .. } | Purpose::Gate { .. } => (None, None),
     };
     let pid = started.map(|started| started.child.pid);

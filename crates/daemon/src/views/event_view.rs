@@ -1,7 +1,7 @@
 //! Events of the log, as documents.
 
 use serde_json::{Map, Value};
-use tidegate_protocol::{EventView, Problem, ErrorCode};
+use tidegate_protocol::{ErrorCode, EventView, Problem};
 use tidegate_store::EventRow;
 
 use super::moment::stamp;

@@ -1,6 +1,6 @@
 //! Why a run runs, waits, failed or was ended: a sentence, and the recorded facts behind it.
 
-use tidegate_core::launcher::{LauncherSpec, Launcher, Source};
+use tidegate_core::launcher::{Launcher, LauncherSpec, Source};
 use tidegate_core::run::{JobState, Purpose, Run, Status};
 use tidegate_protocol::{EventView, ExplainDoc, Fact};
 
@@ -68,9 +68,9 @@ fn event_line(event: &EventView) -> String {
         serde_json::Value::String(text) => Some(format!("{key}={text}")),
         serde_json::Value::Number(number) => Some(format!("{key}={number}")),
         serde_json::Value::Bool(truth) => Some(format!("{key}={truth}")),
-        serde_json::Value::Null
-        | serde_json::Value::Array(_)
-        | serde_json::Value::Object(_) => None,
+        serde_json::Value::Null | serde_json::Value::Array(_) | serde_json::Value::Object(_) => {
+            None
+        }
     });
     let words: Vec<String> = plain.collect();
     if words.is_empty() { event.kind.clone() } else { words.join(" ") }

@@ -69,13 +69,7 @@ pub(super) fn identity(process: &Identity) -> IdentityDoc {
     }
 }
 
-fn document(
-    id: &JobId,
-    job: &Job,
-    recorded: bool,
-    odd: Option<&str>,
-    paths: &HomePaths,
-) -> JobDoc {
+fn document(id: &JobId, job: &Job, recorded: bool, odd: Option<&str>, paths: &HomePaths) -> JobDoc {
     let started = job.state.started();
     let (state, exit, quarantined) = match &job.state {
         JobState::Launching => ("launching", None, None),

@@ -71,8 +71,11 @@ impl Viewer {
 }
 
 fn shims(view: &View<'_>) -> Result<Vec<KnownShim>, StoreError> {
-    let running =
-        ListFilter { status: Some(RunStatus::Running), limit: u32::MAX - 1, ..ListFilter::default() };
+    let running = ListFilter {
+        status: Some(RunStatus::Running),
+        limit: u32::MAX - 1,
+        ..ListFilter::default()
+    };
     let mut shims = Vec::new();
     // A corrupt run has no jobs that could be read.
     for row in view.list(&running)?.runs.into_iter().flatten() {

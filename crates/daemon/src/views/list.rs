@@ -1,9 +1,7 @@
 //! Pages: of runs in the order of the first screen, of events, and the summary of a wave.
 
 use tidegate_core::ids::{AdhocId, FeatureId, InvalidName, LaneName, ProjectId};
-use tidegate_protocol::{
-    CorruptDoc, EventPage, EventView, Problem, RunPage, RunStatus, WaveDoc,
-};
+use tidegate_protocol::{CorruptDoc, EventPage, EventView, Problem, RunPage, RunStatus, WaveDoc};
 use tidegate_store::{Corrupt, EventFilter, ListFilter, Listed, StoreError, View, WaveFilter};
 
 use super::event_view::event_view;
@@ -181,9 +179,11 @@ impl Viewer {
 fn list_filter(query: &RunQuery) -> Result<ListFilter, Problem> {
     let before = match &query.cursor {
         None => None,
-        Some(cursor) => Some(cursor.parse().map_err(|_| {
-            Problem::invalid_input("`cursor` is not the `next` of a page")
-        })?),
+        Some(cursor) => Some(
+            cursor
+                .parse()
+                .map_err(|_| Problem::invalid_input("`cursor` is not the `next` of a page"))?,
+        ),
     };
     Ok(ListFilter {
         status: query.status.map(store_status),

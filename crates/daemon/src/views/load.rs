@@ -61,10 +61,9 @@ pub(super) fn load(view: &View<'_>, id: &RunId) -> Result<Option<Loaded>, StoreE
     let Some(row) = view.run(id)? else { return Ok(None) };
     let queues = match row.status {
         RunStatus::Pending => Some(Queues::read(view)?),
-        RunStatus::Running
-        | RunStatus::Completed
-        | RunStatus::Failed
-        | RunStatus::Cancelled => None,
+        RunStatus::Running | RunStatus::Completed | RunStatus::Failed | RunStatus::Cancelled => {
+            None
+        }
     };
     load_row(view, &row, queues.as_ref())
 }

@@ -21,6 +21,8 @@ mod order;
 mod place;
 mod run_doc;
 mod sight;
+#[cfg(test)]
+pub(crate) mod tests;
 mod trouble;
 mod viewer;
 mod waiting;
@@ -28,9 +30,9 @@ mod words;
 
 pub use daemon_doc::{daemon_status, supervisor_id};
 pub use derive::{Derived, derive};
+pub use event_view::event_view;
 pub use explain::explain_run;
 pub use explain_feature::explain_feature;
-pub use event_view::event_view;
 pub use kin::JobPlace;
 pub use list::{EVENTS_PER_PAGE, EventQuery, RUNS_PER_PAGE, RunQuery, WaveQuery};
 pub use order::{most_relevant, screen_rank, sort_for_screen, wave_rank};

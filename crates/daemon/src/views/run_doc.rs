@@ -4,9 +4,7 @@ use tidegate_core::ids::JobId;
 use tidegate_core::launcher::{Launcher, LauncherSpec};
 use tidegate_core::run::{Job, Run, Status, Work};
 use tidegate_core::time::WallMs;
-use tidegate_protocol::{
-    Ages, DaemonDoc, RunDoc, RunKind, SessionBackend, Text,
-};
+use tidegate_protocol::{Ages, DaemonDoc, RunDoc, RunKind, SessionBackend, Text};
 
 use super::agents::agents;
 use super::attention::attention;
@@ -89,12 +87,7 @@ pub fn run_document(facts: &Facts<'_>) -> RunDoc {
         supervisor_id: run.supervisor.clone(),
         lease_expires_at: lease,
         detail: words.detail,
-        agent_runtime_summary: agents(
-            &facts.recorded.run,
-            facts.derived,
-            facts.sight,
-            facts.paths,
-        ),
+        agent_runtime_summary: agents(&facts.recorded.run, facts.derived, facts.sight, facts.paths),
         attention: attention(facts.derived),
         recorded: facts.derived.recorded,
         supervised: facts.daemon.running,
@@ -142,9 +135,9 @@ pub(super) fn active_wave(run: &Run) -> Option<u32> {
         Work::Launcher { spec, state } => launcher_wave(spec, state),
         Work::Plan { spec, state } => {
             let open = spec.waves.iter().find(|wave| {
-                wave.features.iter().any(|id| {
-                    state.features.get(id).is_some_and(|feature| !feature.is_terminal())
-                })
+                wave.features
+                    .iter()
+                    .any(|id| state.features.get(id).is_some_and(|feature| !feature.is_terminal()))
             });
             open.or(spec.waves.last()).map(|wave| wave.number)
         }

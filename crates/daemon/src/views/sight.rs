@@ -49,8 +49,11 @@ impl Sight {
 
     fn read_files(&mut self, run: &Run, paths: &HomePaths, job: &JobId, home_id: &str) {
         let spooled = spool::read(&paths.job(job));
-        self.damaged =
-            spooled.damaged.iter().map(|(path, why)| format!("{}: {why}", path.display())).collect();
+        self.damaged = spooled
+            .damaged
+            .iter()
+            .map(|(path, why)| format!("{}: {why}", path.display()))
+            .collect();
         self.ingested.journal = spooled.journal;
         for (id, registered) in spooled.agents {
             if !belongs(run, &id, &registered, home_id) {

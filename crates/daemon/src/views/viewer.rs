@@ -119,9 +119,9 @@ impl Viewer {
     pub fn explain(&mut self, prefix: &str, feature: Option<&str>) -> Result<ExplainDoc, Problem> {
         let loaded = self.load(prefix)?;
         let feature = match feature {
-            Some(text) => Some(FeatureId::new(text).map_err(|error| {
-                Problem::invalid_input(error.to_string())
-            })?),
+            Some(text) => Some(
+                FeatureId::new(text).map_err(|error| Problem::invalid_input(error.to_string()))?,
+            ),
             None => None,
         };
         let filter = EventFilter {

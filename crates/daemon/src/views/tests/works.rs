@@ -1,0 +1,89 @@
+//! What the runs of these tests execute.
+
+use std::collections::BTreeMap;
+
+use tidegate_core::ids::{AgentName, FeatureId, GateName, RoleName};
+use tidegate_core::launcher::{Launcher, LauncherSpec, Selection, SelectionStyle};
+use tidegate_core::plan::{
+    AgentSpec, CommitRule, FeatureSpec, GateRun, GateSpec, LandingSpec, OnFailure, PlanSpec,
+    PromptChannel, ReviewPolicy, RoleSpec, Strategy, WaveSpec,
+};
+use tidegate_core::run::{Plan, Work};
+use tidegate_store::blob_id;
+
+/// A launcher with these waves to run.
+pub(super) fn launcher(start: Option<u32>, end: Option<u32>, resumes_max: u32) -> Work {
+    let spec = LauncherSpec {
+        argv: vec!["sh".into(), "job.sh".into()],
+        cwd: "/nowhere/harbour".into(),
+        selection: Selection { start_wave: start, end_wave: end, auto_next: false },
+        style: SelectionStyle::EnvironmentOnly,
+        resumes_max,
+        timeout_ms: None,
+    };
+    Work::Launcher { spec, state: Launcher::default() }
+}
+
+pub(super) fn feature_id(text: &str) -> FeatureId {
+    FeatureId::new(text).unwrap()
+}
+
+/// `berths` and `quays` in wave 1, then `board`, which needs `berths`; one slot.
+pub(super) fn plan(review: ReviewPolicy) -> Work {
+    let feature = |needs: &[&str]| FeatureSpec {
+        title: "a feature".into(),
+        prompt: blob_id(b"pinned"),
+        needs: needs.iter().map(|id| feature_id(id)).collect(),
+        paths: Vec::new(),
+        gates: vec![GateName::new("test").unwrap()],
+        agent: None,
+        allow_no_change: false,
+        iterations_max: 2,
+        attempts_max: 2,
+    };
+    let agent = AgentSpec {
+        argv: vec!["./write.sh".into()],
+        prompt: PromptChannel::Stdin,
+        env: BTreeMap::new(),
+        timeout_ms: 1000,
+        grace_ms: 100,
+    };
+    let gate = GateSpec {
+        run: GateRun::Argv(vec!["true".into()]),
+        env: BTreeMap::new(),
+        cache: Vec::new(),
+        timeout_ms: 1000,
+    };
+    let wave = |number, features: &[&str]| WaveSpec {
+        number,
+        name: format!("wave {number}"),
+        features: features.iter().map(|id| feature_id(id)).collect(),
+    };
+    let spec = PlanSpec {
+        title: "Harbour board".into(),
+        path: "plan.toml".into(),
+        source: blob_id(b"pinned"),
+        config: None,
+        target: "refs/heads/main".into(),
+        waves: vec![wave(1, &["berths", "quays"]), wave(2, &["board"])],
+        features: BTreeMap::from([
+            (feature_id("berths"), feature(&[])),
+            (feature_id("quays"), feature(&[])),
+            (feature_id("board"), feature(&["berths"])),
+        ]),
+        agents: BTreeMap::from([(AgentName::new("scribe").unwrap(), agent)]),
+        builder: RoleSpec {
+            name: RoleName::new("builder").unwrap(),
+            agent: AgentName::new("scribe").unwrap(),
+        },
+        gates: BTreeMap::from([(GateName::new("test").unwrap(), gate)]),
+        landing: LandingSpec { strategy: Strategy::Merge, merge_gates: Vec::new() },
+        review,
+        on_failure: OnFailure::Stop,
+        commit: CommitRule::Auto,
+        active_max: 1,
+        env_pass: Vec::new(),
+    };
+    let state = Plan::new(&spec);
+    Work::Plan { spec, state }
+}
