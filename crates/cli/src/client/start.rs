@@ -13,6 +13,7 @@ use super::socket::{Presence, presence};
 use crate::error::CliError;
 use crate::home::Home;
 use crate::inside::is_inside_job;
+use crate::read;
 
 /// How long a new daemon may take until it answers: recovery of many runs, migrations.
 const START_LIMIT: Duration = Duration::from_secs(30);
@@ -62,28 +63,30 @@ pub(crate) fn ensure(home: &Home, starting: Starting) -> Result<Started, CliErro
         return Err(unreachable("no daemon runs, and none may be started inside a job", home)
             .hint("start it outside with `tidegate daemon start`; then try again"));
     }
-    let mut child = spawn(home)?;
-    wait_until_answering(home, Some(&mut child))?;
+    wait_until_answering(home, spawn(home)?)?;
     Ok(Started::Now)
 }
 
-/// Waits until a daemon answers. `child` is the one that we started, if any.
+/// Waits until a daemon answers. `child` is the one that we started.
 ///
 /// # Errors
 /// When the child ended badly or the limit passed.
-fn wait_until_answering(home: &Home, mut child: Option<&mut Child>) -> Result<(), CliError> {
+fn wait_until_answering(home: &Home, mut child: Child) -> Result<(), CliError> {
     let begun = Instant::now();
     loop {
         let found = presence(home, ASK_LIMIT);
         if found == Presence::Answers {
             return Ok(());
         }
-        // A child that ends well found another daemon: that one is waited for.
-        if let Some(child) = &mut child
-            && let Ok(Some(status)) = child.try_wait()
-            && !status.success()
-        {
-            return Err(did_not_start(home, status));
+        if let Ok(Some(status)) = child.try_wait() {
+            if !status.success() {
+                return Err(did_not_start(home, status));
+            }
+            // It found another daemon, which is waited for; unless that one was dying: a killed
+            // process lets go of its lock a moment after its socket.
+            if found == Presence::Absent && !read::daemon(home)?.running {
+                child = spawn(home)?;
+            }
         }
         if begun.elapsed() >= START_LIMIT {
             return Err(match found {
