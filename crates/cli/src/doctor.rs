@@ -1,8 +1,11 @@
 //! What `doctor` looks at. Each check says what it found; none repairs anything.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use serde::Serialize;
+use tidegate_daemon::Git;
+use tidegate_daemon::adapters::HelperExec;
 use tidegate_daemon::identity;
 use tidegate_daemon::verify;
 use tidegate_daemon::views::open_problem;
@@ -46,11 +49,20 @@ impl Check {
 
 /// Looks at the machine and the home; with `verify` at every event of the store.
 pub(crate) fn checks(home: &Home, verify: bool) -> Vec<Check> {
-    let mut found = vec![kernel(), place(home.path()), mode(home.path()), daemon(home)];
+    let mut found = vec![git(), kernel(), place(home.path()), mode(home.path()), daemon(home)];
     if verify {
         found.push(store(home));
     }
     found
+}
+
+/// The program that all of git's work is done by, of a version that can do it.
+fn git() -> Check {
+    let git = Git::new(Arc::new(HelperExec));
+    match git.version() {
+        Ok(version) => Check::good("git", version.to_string()),
+        Err(why) => Check::wrong("git", why.to_string()),
+    }
 }
 
 /// Proof of identity needs pidfs inodes; without them start times have to do.

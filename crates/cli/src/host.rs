@@ -26,8 +26,6 @@ pub(crate) struct Mode {
     pub(crate) once: bool,
     /// Leaves the session of the terminal first.
     pub(crate) detached: bool,
-    /// Ends the present daemon first.
-    pub(crate) takeover: bool,
 }
 
 /// How it ended.
@@ -55,9 +53,7 @@ pub(crate) fn run(home: &Home, mode: Mode) -> Result<Ended, CliError> {
         // A fresh child leads no group, so it can leave its session.
         rustix::process::setsid().map_err(CliError::bug)?;
     }
-    if mode.takeover {
-        end_present(home)?;
-    }
+    let _ = tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(false).try_init();
     match tidegate_daemon::host::run(&options(home, mode.once)) {
         Ok(Outcome::AlreadyRunning { .. }) => Ok(Ended::AlreadyRunning),
         Ok(Outcome::Ended) => Ok(Ended::Stopped),

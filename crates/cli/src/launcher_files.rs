@@ -3,6 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
+use tidegate_daemon::Identity;
+use tidegate_daemon::identity;
+use tidegate_daemon::peer::{self, KnownShim, Origin};
 use tidegate_protocol::{ErrorCode, RunKind};
 
 use crate::client::nudge;
@@ -68,6 +71,45 @@ impl Launcher {
             }
         }
     }
+}
+
+/// The identity of a process that belongs to the launcher's run: it descends from one of the run's
+/// shims, or carries the run's tag.
+///
+/// # Errors
+/// `not_found`, `foreign_process`.
+pub(crate) fn own_process(launcher: &Launcher, pid: u32) -> Result<Identity, CliError> {
+    let place = PathBuf::from(format!("/proc/{pid}"));
+    let failed = |source: std::io::Error| CliError::io("identify", &place, &source);
+    let process = identity::of(pid)
+        .map_err(failed)?
+        .ok_or_else(|| CliError::new(ErrorCode::NotFound, format!("there is no process {pid}")))?;
+    // The tag of this very process names the home.
+    let tag = std::env::var("TIDEGATE_RUN_TAG").unwrap_or_default();
+    let home_id = tag.split(':').next().unwrap_or_default();
+    let shims = shim_of(launcher).map_err(failed)?;
+    match peer::origin(&process, home_id, shims.as_slice()).map_err(failed)? {
+        Origin::Job(job) if is_job_of(&job, &launcher.run) => Ok(process),
+        Origin::Job(_) | Origin::Outside | Origin::Unknown => Err(CliError::new(
+            ErrorCode::ForeignProcess,
+            format!("process {pid} is not of run {}", launcher.run),
+        )
+        .hint("register processes that the launcher started, or use `--remote`")),
+    }
+}
+
+/// The launcher's own shim, where the store says so and it lives.
+fn shim_of(launcher: &Launcher) -> std::io::Result<Option<KnownShim>> {
+    let document = read::run(&launcher.home, &launcher.run).ok();
+    let Some(recorded) = document.and_then(|run| run.shim_identity) else { return Ok(None) };
+    let job = launcher.directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let shim = identity::of(recorded.pid)?
+        .filter(|now| now.start_ticks == recorded.start_ticks && now.boot_id == recorded.boot_id);
+    Ok(shim.map(|shim| KnownShim { shim, job }))
+}
+
+fn is_job_of(job: &str, run: &str) -> bool {
+    job.strip_prefix(run).is_some_and(|rest| rest.starts_with('-'))
 }
 
 fn nowhere() -> CliError {

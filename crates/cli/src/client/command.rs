@@ -19,9 +19,12 @@ use super::connection::{Trouble, envelope, send};
 use super::start;
 use crate::error::CliError;
 use crate::home::Home;
+use crate::output::talk;
 
 /// How long one answer is waited for. A commit takes milliseconds; a slow disk takes seconds.
 const ANSWER_LIMIT: Duration = Duration::from_secs(30);
+/// After this time a person is told that an answer takes long.
+const PATIENCE: Duration = Duration::from_secs(3);
 /// How long a command is repeated in all.
 const COMMAND_LIMIT: Duration = Duration::from_mins(1);
 /// The first pause before a repetition; each further one is twice as long.
@@ -118,7 +121,7 @@ impl<'h> Client<'h> {
         let begun = Instant::now();
         let mut pause = PAUSE_FIRST;
         loop {
-            let trouble = match self.exchange(ask()?).await {
+            let trouble = match self.with_patience(ask()?).await {
                 Ok(Ok(answer)) => return Ok(answer),
                 Ok(Err(problem)) if !passes_by_itself(&problem) => return Err(problem.into()),
                 Ok(Err(problem)) => CliError::from(problem),
@@ -139,6 +142,20 @@ impl<'h> Client<'h> {
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(PAUSE_MAX);
         }
+    }
+
+    /// An exchange that says so when it takes long.
+    async fn with_patience(
+        &self,
+        request: Request<Full<Bytes>>,
+    ) -> Result<Result<Value, Problem>, Trouble> {
+        let exchange = self.exchange(request);
+        tokio::pin!(exchange);
+        if let Ok(answer) = tokio::time::timeout(PATIENCE, &mut exchange).await {
+            return answer;
+        }
+        talk("the daemon does not answer yet; waiting");
+        exchange.await
     }
 
     async fn exchange(

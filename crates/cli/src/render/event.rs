@@ -8,7 +8,7 @@ use tidegate_protocol::EventView;
 use super::style;
 use crate::error::printable;
 
-/// `TIME SEQ RUN TYPE FEATURE key=value ...`.
+/// `TIME SEQ RUN TYPE FEATURE key=value ...`; nested records are left to `--json`.
 pub(crate) fn event(event: &EventView) -> String {
     let (faint, strong) = (style::FAINT, style::STRONG);
     let time = event.recorded_at.as_str();
@@ -22,10 +22,21 @@ pub(crate) fn event(event: &EventView) -> String {
         line.push(' ');
         line.push_str(feature);
     }
-    for (key, value) in event.body.iter().filter(|(_, value)| !value.is_null()) {
+    for (key, value) in event.body.iter().filter(|(key, value)| is_shown(key, value)) {
         let _ = write!(line, " {faint}{key}={faint:#}{}", shown(value));
     }
     line
+}
+
+/// What a line has room for: no nested records, which `--json` gives, and no time said twice.
+fn is_shown(key: &str, value: &Value) -> bool {
+    const LEFT_OUT: [&str; 2] = ["at", "env"];
+    match value {
+        Value::Null | Value::Object(_) => false,
+        Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            !LEFT_OUT.contains(&key)
+        }
+    }
 }
 
 /// A value without its quotes where it is one plain word.
@@ -61,10 +72,13 @@ mod tests {
             run_id: Some("r0000010000".into()),
             feature: None,
             recorded_at: Timestamp::from_ms(0),
-            body: json!({"launcherPid": 4711, "resumed": false, "wave": null, "why": "two words"})
-                .as_object()
-                .cloned()
-                .unwrap_or_default(),
+            body: json!({
+                "at": 5, "launcherPid": 4711, "resumed": false, "started": {"at": 5},
+                "wave": null, "why": "two words",
+            })
+            .as_object()
+            .cloned()
+            .unwrap_or_default(),
         };
         let line = event(&view);
         insta::assert_snapshot!(anstream::adapter::strip_str(&line).to_string(), @r#"1970-01-01T00:00:00.000Z      7 r0000010000 launcher-started launcherPid=4711 resumed=false why="two words""#);

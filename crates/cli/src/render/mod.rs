@@ -4,6 +4,7 @@ mod age;
 mod event;
 mod line;
 mod overview;
+mod progress;
 mod run_page;
 pub(crate) mod style;
 mod table;
@@ -11,6 +12,7 @@ mod table;
 pub(crate) use event::event;
 pub(crate) use line::oneline;
 pub(crate) use overview::{lanes, lanes_of};
+pub(crate) use progress::Progress;
 #[cfg(test)]
 pub(crate) use run_page::sample;
 pub(crate) use run_page::{features, run_page, summary, wave_page};

@@ -102,6 +102,8 @@ pub(crate) fn summary(run: &RunDoc) -> String {
     if run.kind == RunKind::Plan {
         let landed = run.features.iter().filter(|feature| feature.landed).count();
         let _ = write!(line, ": {landed} of {} features landed", run.features.len());
+    } else if run.status != RunStatus::Failed {
+        // How a launcher ended says nothing more about a run that ended well, or by request.
     } else if let Some(code) = run.exit_code.filter(|code| *code != 0) {
         let _ = write!(line, " with exit code {code}");
     } else if let Some(signal) = run.signal {

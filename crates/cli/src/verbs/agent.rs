@@ -4,19 +4,18 @@ use std::ffi::OsString;
 
 use clap::Subcommand;
 use serde_json::json;
-use tidegate_daemon::identity;
 use tidegate_daemon::ids::AgentId;
 use tidegate_daemon::launcher::{AgentDisposition, AgentEnd};
 use tidegate_daemon::spool;
 use tidegate_daemon::time::WallMs;
-use tidegate_protocol::{ErrorCode, StartAgentAnswer, StartAgentRequest, Text};
+use tidegate_protocol::{StartAgentAnswer, StartAgentRequest, Text};
 
 use crate::agent_wait::wait_for_agent;
 use crate::args::values;
 use crate::client::{Client, Starting};
 use crate::context::Context;
 use crate::error::CliError;
-use crate::launcher_files::Launcher;
+use crate::launcher_files::{Launcher, own_process};
 use crate::output::Exit;
 
 /// Start, register and report the agents of a launcher: called from within it
@@ -187,19 +186,10 @@ impl Start {
 impl Register {
     fn run(self, context: &mut Context) -> Result<Exit, CliError> {
         let (launcher, agent) = self.who.find(context)?;
-        let process = if self.remote {
-            None
-        } else {
-            let pid = match self.pid {
-                Some(pid) => pid,
-                None => calling_pid()?,
-            };
-            let found = identity::of(pid).map_err(|source| {
-                CliError::io("identify", format!("/proc/{pid}").as_ref(), &source)
-            })?;
-            Some(found.ok_or_else(|| {
-                CliError::new(ErrorCode::NotFound, format!("there is no process {pid}"))
-            })?)
+        let process = match (self.remote, self.pid) {
+            (true, _) => None,
+            (false, Some(pid)) => Some(own_process(&launcher, pid)?),
+            (false, None) => Some(own_process(&launcher, calling_pid()?)?),
         };
         let (log, session) = (self.log.as_deref(), self.session.as_deref());
         spool::register(&launcher.directory, &agent, process, log, session, now())

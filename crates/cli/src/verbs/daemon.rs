@@ -37,9 +37,6 @@ enum Verb {
         /// Leave the terminal's session first
         #[arg(long, hide = true)]
         detached: bool,
-        /// End the present one first
-        #[arg(long, hide = true)]
-        takeover: bool,
     },
     /// Start it in the background; returns when it answers
     Start {
@@ -67,9 +64,11 @@ impl Args {
     pub(crate) fn run(self, context: &mut Context) -> Result<Exit, CliError> {
         let home = context.home()?;
         match self.verb {
-            Verb::Run { once, detached, takeover } => {
-                let mode = host::Mode { once, detached, takeover };
-                if let host::Ended::AlreadyRunning = host::run(&home, mode)? {
+            Verb::Run { once, detached } => {
+                let mode = host::Mode { once, detached };
+                let ended = host::run(&home, mode)?;
+                // A starter's own daemon that came second has nobody to tell.
+                if ended == host::Ended::AlreadyRunning && !detached {
                     let document = read::daemon(&home)?;
                     return tell(context, &document, "already running");
                 }

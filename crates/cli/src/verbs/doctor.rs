@@ -14,7 +14,7 @@ use crate::render::style;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  tidegate doctor                     the kernel, the home, the daemon
+  tidegate doctor                     git, the kernel, the home
   tidegate doctor --verify            and every event of the store: chains, and rows by replay")]
 pub(crate) struct Args {
     /// Replay every event of the store, and compare

@@ -54,12 +54,9 @@ impl Args {
             }
         }
         let patience = Patience { ignore_attention: self.ignore_attention, deadline: None };
-        let mut progress = |_: &RunDoc, events: &[EventView]| {
-            if !is_launcher {
-                for event in events {
-                    talk(render::event(event));
-                }
-            }
+        let mut said = render::Progress::default();
+        let mut progress = |run: &RunDoc, _: &[EventView]| {
+            said.lines(run).iter().for_each(talk);
             Ok(())
         };
         let ending = wait(&home, &run, patience, &mut progress)?;
