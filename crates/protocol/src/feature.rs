@@ -53,7 +53,7 @@ pub struct FeatureDoc {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BlockedDoc {
-    /// The typed reason: `conflict`, `target_dirty`, `target_missing`, `git`, `quarantine`.
+    /// The typed reason: `conflict`, `target_dirty`, `target_missing`, `repo_held`, `git`, `quarantine`.
     pub reason: String,
     /// The paths that it is about.
     pub paths: Vec<String>,

@@ -87,9 +87,7 @@ impl Feature {
                 self.state = FeatureState::Landed { commit: commit.clone() };
             }
             Event::Blocked { block, .. } => self.state = FeatureState::Blocked(block.clone()),
-            Event::Unblocked { .. } => {
-                self.state = FeatureState::Landing(LandStep::AwaitingTarget);
-            }
+            Event::Unblocked { .. } => self.unblocked(trail),
             Event::FeatureFailed { reason, .. } => {
                 self.state = FeatureState::Failed { reason: reason.clone() };
             }
@@ -143,6 +141,22 @@ impl Feature {
             | FeatureState::Cancelled { .. }
             | FeatureState::Skipped { .. } => {}
         }
+    }
+
+    /// What was in the way is gone: the step that it stopped begins again.
+    fn unblocked(&mut self, trail: &Trail) {
+        self.state = if self.approved {
+            FeatureState::Landing(LandStep::AwaitingTarget)
+        } else if trail.built.is_some() {
+            FeatureState::Building(Building::AwaitingSlot)
+        } else {
+            // Its builder has not begun, and the next admission counts the iteration again.
+            self.iteration = self.iteration.saturating_sub(1);
+            match self.iteration {
+                0 => FeatureState::Queued,
+                _ => FeatureState::Building(Building::AwaitingSlot),
+            }
+        };
     }
 
     /// The next iteration begins, or the work of the last one is looked at again.

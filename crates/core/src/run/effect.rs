@@ -84,6 +84,11 @@ pub enum Effect {
         /// From where to where.
         merged: Merged,
     },
+    /// Watch the repository's lock until another home has given it back.
+    AwaitRepo {
+        /// The feature.
+        feature: FeatureId,
+    },
     /// Watch the target's checkout until it is clean.
     AwaitClean {
         /// The feature.
@@ -192,6 +197,9 @@ fn outstanding_of_feature(
         )),
         FeatureState::Blocked(Block::TargetDirty { .. }) => {
             Some((format!("feature:{id}:{turn}:clean"), Effect::AwaitClean { feature: id.clone() }))
+        }
+        FeatureState::Blocked(Block::RepoHeld { .. }) => {
+            Some((format!("feature:{id}:{turn}:repo"), Effect::AwaitRepo { feature: id.clone() }))
         }
         FeatureState::Blocked(
             Block::Conflict { .. }

@@ -160,6 +160,11 @@ pub enum Block {
     },
     /// The target does not exist. Unblocked by a person: make it and retry.
     TargetMissing,
+    /// Another home serves the repository. Goes on by itself once it is given back.
+    RepoHeld {
+        /// Who holds it.
+        by: String,
+    },
     /// git or the disk refused. Unblocked by a person: mend it and retry.
     Git {
         /// What it said.
@@ -315,6 +320,7 @@ impl Block {
             Self::Conflict { .. } => "conflict",
             Self::TargetDirty { .. } => "target_dirty",
             Self::TargetMissing => "target_missing",
+            Self::RepoHeld { .. } => "repo_held",
             Self::Git { .. } => "git",
             Self::Quarantine { .. } => "quarantine",
         }

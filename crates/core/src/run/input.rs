@@ -153,6 +153,18 @@ pub enum Report {
         /// What came of it.
         outcome: UpdateOutcome,
     },
+    /// The work was not begun: another home serves the repository.
+    RepoHeld {
+        /// The feature.
+        feature: FeatureId,
+        /// Who holds it.
+        by: String,
+    },
+    /// Another home has given the repository back.
+    RepoFree {
+        /// The feature.
+        feature: FeatureId,
+    },
     /// The checkout of the target no longer stands in the way.
     TargetClean {
         /// The feature.

@@ -118,6 +118,7 @@ impl Draft {
             FeatureState::Blocked(
                 Block::Conflict { .. }
                 | Block::TargetMissing
+                | Block::RepoHeld { .. }
                 | Block::Git { .. }
                 | Block::Quarantine { .. },
             )

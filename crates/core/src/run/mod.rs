@@ -9,6 +9,7 @@ mod consequences;
 mod effect;
 mod event;
 mod feature;
+mod holding;
 mod input;
 mod jobs;
 mod landing;

@@ -201,6 +201,8 @@ impl Draft {
             Report::Merge { feature, outcome } => self.merged(feature, outcome),
             Report::Update { feature, commit, outcome } => self.updated(feature, commit, outcome),
             Report::TargetClean { feature } => self.target_clean(feature),
+            Report::RepoHeld { feature, by } => self.repo_held(feature, by),
+            Report::RepoFree { feature } => self.repo_free(feature),
         }
     }
 

@@ -194,6 +194,7 @@ impl World {
             | Effect::Commit { .. }
             | Effect::Merge { .. }
             | Effect::UpdateTarget { .. }
+            | Effect::AwaitRepo { .. }
             | Effect::AwaitClean { .. } => unreachable!("a launcher has no features"),
         };
         if let Some(report) = report {

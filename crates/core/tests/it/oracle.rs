@@ -192,6 +192,7 @@ fn is_git_work(effect: &Effect) -> bool {
         | Effect::StopJob { .. }
         | Effect::WatchAgents { .. }
         | Effect::SweepAgents { .. }
+        | Effect::AwaitRepo { .. }
         | Effect::AwaitClean { .. } => false,
     }
 }
@@ -255,7 +256,7 @@ fn has_a_way_forward(run: &Run) -> bool {
     let (spec, plan) = run.plan().unwrap();
     plan.features.values().any(|feature| match &feature.state {
         FeatureState::InReview => spec.review == ReviewPolicy::Person,
-        FeatureState::Blocked(Block::TargetDirty { .. }) => false,
+        FeatureState::Blocked(Block::TargetDirty { .. } | Block::RepoHeld { .. }) => false,
         FeatureState::Blocked(_) => true,
         _ => false,
     })

@@ -153,6 +153,15 @@ impl World {
             Effect::WatchAgents { .. } | Effect::SweepAgents { .. } => {
                 unreachable!("a plan has no agents of a launcher")
             }
+            // Another home may have the repository, for any work but the move of the target.
+            Effect::PrepareWorktree { feature, .. }
+            | Effect::Commit { feature, .. }
+            | Effect::Merge { feature, .. }
+                if self.tape.below(12) == 11 =>
+            {
+                Report::RepoHeld { feature, by: "another home".to_owned() }
+            }
+            Effect::AwaitRepo { feature } => Report::RepoFree { feature },
             Effect::PrepareWorktree { feature, base, sync } => {
                 let outcome =
                     self.git.prepare(&mut self.tape, (at, feature.clone()), base, sync.is_some());
@@ -344,7 +353,9 @@ impl World {
                         let commit = found.tested.map(|tested| tested.commit).unwrap();
                         Input::Approve { feature, commit, actor }
                     }
-                    FeatureState::Blocked(Block::TargetDirty { .. }) => continue,
+                    FeatureState::Blocked(
+                        Block::TargetDirty { .. } | Block::RepoHeld { .. },
+                    ) => continue,
                     FeatureState::Blocked(_) => Input::RetryFeature { feature, actor },
                     _ => continue,
                 };

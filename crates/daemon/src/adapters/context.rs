@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tidegate_core::ids::{BlobId, JobId, ProjectId, RunId};
+use tidegate_core::run::{EffectKey, Report};
 use tidegate_git::Git;
 use tidegate_store::Reader;
 
@@ -65,9 +66,14 @@ impl Context {
         bytes.ok_or_else(|| format!("the pinned bytes {id} are gone"))
     }
 
-    /// Reports to the engine.
-    pub fn report(&self, run: &RunId, report: tidegate_core::run::Report) {
+    /// Reports an observation to the engine.
+    pub fn report(&self, run: &RunId, report: Report) {
         self.reports.send(run.clone(), report);
+    }
+
+    /// Answers an effect.
+    pub fn answer(&self, run: &RunId, key: &EffectKey, report: Report) {
+        self.reports.answer(run.clone(), key.clone(), report);
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tidegate_core::ids::{FeatureId, JobId, Oid, RunId};
+use tidegate_core::ids::{FeatureId, JobId, Oid};
 use tidegate_core::plan::{CommitRule, Strategy};
 use tidegate_core::run::{
     CommitOutcome, MergeOutcome, Merged, Report, Tested, UpdateOutcome, WorktreeOutcome,
@@ -266,22 +266,30 @@ fn seconds() -> i64 {
 pub(super) enum Failure {
     /// It is worth another try after this long.
     Again(Duration),
-    /// A person is needed.
-    Person(String),
+    /// It is told to the engine.
+    Report(Report),
 }
 
-/// Sorts a failure; another home that serves the repository is waited for without a bound.
-pub(super) fn sort(error: &GitError, tries: u32) -> Failure {
-    let held = matches!(error, GitError::Held { .. });
-    if held || (error.is_retryable() && tries < TRIES_MAX) {
-        Failure::Again(Duration::from_millis(100_u64 << tries.min(5)))
-    } else {
-        Failure::Person(error.to_string())
+/// Sorts a failure by what is to be done about it.
+pub(super) fn sort(feature: &FeatureId, what: &What, error: &GitError, tries: u32) -> Failure {
+    let again = Failure::Again(Duration::from_millis(100_u64 << tries.min(5)));
+    match (error, what) {
+        // Whether the target was moved before must be found out, however long that takes.
+        (
+            GitError::Held { .. },
+            What::Update { .. } | What::AwaitClean { .. } | What::AwaitRepo,
+        ) => again,
+        (
+            GitError::Held { by },
+            What::Prepare { .. } | What::Commit { .. } | What::Merge { .. },
+        ) => Failure::Report(Report::RepoHeld { feature: feature.clone(), by: by.to_string() }),
+        (error, _) if error.is_retryable() && tries < TRIES_MAX => again,
+        (error, what) => Failure::Report(failed(feature, what, error.to_string())),
     }
 }
 
 /// The report of a piece of work that a person must look at.
-pub(super) fn failed(feature: &FeatureId, what: &What, detail: String) -> Report {
+fn failed(feature: &FeatureId, what: &What, detail: String) -> Report {
     let feature = feature.clone();
     match what {
         What::Prepare { .. } => {
@@ -296,7 +304,9 @@ pub(super) fn failed(feature: &FeatureId, what: &What, detail: String) -> Report
             let outcome = UpdateOutcome::Failed { detail };
             Report::Update { feature, commit: merged.commit.clone(), outcome }
         }
+        // Trying the landing again tells what is the matter.
         What::AwaitClean { .. } => Report::TargetClean { feature },
+        What::AwaitRepo => Report::RepoFree { feature },
     }
 }
 
@@ -308,6 +318,7 @@ pub(super) enum What {
     Merge { commit: Oid },
     Update { merged: Merged },
     AwaitClean { commit: Oid },
+    AwaitRepo,
 }
 
 impl Work {
@@ -333,11 +344,10 @@ impl Work {
                 }
                 Report::TargetClean { feature }
             }
+            What::AwaitRepo => {
+                self.repos.serve(&self.target)?;
+                Report::RepoFree { feature }
+            }
         }))
-    }
-
-    /// The run that it belongs to.
-    pub(super) fn run_id(&self) -> &RunId {
-        &self.target.run.id
     }
 }

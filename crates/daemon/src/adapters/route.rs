@@ -57,9 +57,10 @@ impl Adapters {
     fn sweep(
         &self,
         run: &RunId,
+        key: &EffectKey,
         agents: Vec<(tidegate_core::ids::AgentId, tidegate_core::exit::Identity)>,
     ) {
-        let (ctx, run) = (Arc::clone(&self.ctx), run.clone());
+        let (ctx, run, key) = (Arc::clone(&self.ctx), run.clone(), key.clone());
         self.ctx.workers.now(move || {
             let processes = agents.iter().map(|(_, process)| process.clone()).collect();
             let outcome = Sweep::processes(processes).run(SWEEP_PATIENCE);
@@ -72,7 +73,7 @@ impl Adapters {
             } else {
                 agents.iter().filter(alive).map(|(id, _)| id.clone()).collect()
             };
-            ctx.report(&run, Report::AgentsSwept { remaining });
+            ctx.answer(&run, &key, Report::AgentsSwept { remaining });
         });
     }
 }
@@ -91,23 +92,26 @@ impl Attempt {
         self.wanted.lock().unwrap_or_else(PoisonError::into_inner).contains(&self.name)
     }
 
+    fn answer(&self, report: Report) {
+        self.work.ctx.answer(&self.name.0, &self.name.1, report);
+    }
+
     fn run(mut self) {
         if !self.is_wanted() {
             return;
         }
         let wait = match self.work.run(&self.what) {
-            Ok(Some(report)) => return self.work.ctx.report(self.work.run_id(), report),
+            Ok(Some(report)) => return self.answer(report),
             Ok(None) => CLEAN_EVERY,
-            Err(error) => match features::sort(&error, self.tries) {
-                Failure::Again(wait) => {
-                    tracing::warn!(effect = %self.name.1, %error, "git work is tried again");
-                    wait
+            Err(error) => {
+                match features::sort(&self.work.feature, &self.what, &error, self.tries) {
+                    Failure::Again(wait) => {
+                        tracing::warn!(effect = %self.name.1, %error, "git work is tried again");
+                        wait
+                    }
+                    Failure::Report(report) => return self.answer(report),
                 }
-                Failure::Person(detail) => {
-                    let report = features::failed(&self.work.feature, &self.what, detail);
-                    return self.work.ctx.report(self.work.run_id(), report);
-                }
-            },
+            }
         };
         self.tries += 1;
         let workers = self.work.ctx.workers.clone();
@@ -121,7 +125,7 @@ impl Dispatch for Adapters {
             Effect::SuperviseJob { job, row } => self.jobs.supervise(target, &job, row),
             Effect::StopJob { job, actor } => self.jobs.stop(target, &job, &actor),
             Effect::WatchAgents { job } => self.jobs.watch_agents(target, &job),
-            Effect::SweepAgents { agents } => self.sweep(&target.run.id, agents),
+            Effect::SweepAgents { agents } => self.sweep(&target.run.id, key, agents),
             Effect::PrepareWorktree { feature, base, sync } => {
                 self.git(target, key, feature, What::Prepare { base, sync });
             }
@@ -134,6 +138,7 @@ impl Dispatch for Adapters {
             Effect::UpdateTarget { feature, merged } => {
                 self.git(target, key, feature, What::Update { merged });
             }
+            Effect::AwaitRepo { feature } => self.git(target, key, feature, What::AwaitRepo),
             Effect::AwaitClean { feature } => {
                 let tested = target.run.plan().and_then(|(_, plan)| plan.features.get(&feature));
                 if let Some(tested) = tested.and_then(|feature| feature.tested.as_ref()) {

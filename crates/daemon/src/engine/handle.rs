@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
 use tidegate_core::ids::RunId;
-use tidegate_core::run::Report;
+use tidegate_core::run::{EffectKey, Report};
 use tidegate_protocol::{ErrorCode, Problem};
 use tokio::sync::{oneshot, watch};
 
@@ -37,7 +37,14 @@ pub enum Message {
     /// A client's request.
     Request(Box<Request>),
     /// What an adapter saw.
-    Report(RunId, Report),
+    Report {
+        /// Of which run.
+        run: RunId,
+        /// The effect that it answers; a report without one is an observation.
+        key: Option<EffectKey>,
+        /// What.
+        report: Report,
+    },
     /// End in good order; with `true` only once nothing runs or waits.
     Stop {
         /// Whether to wait for idle.
@@ -122,10 +129,15 @@ impl Handle {
 }
 
 impl Reports {
-    /// Hands a report to the engine.
+    /// Hands an observation to the engine.
     pub fn send(&self, run: RunId, report: Report) {
         // An engine that is gone is replaced by one that observes anew.
-        let _ = self.inbox.send(Message::Report(run, report));
+        let _ = self.inbox.send(Message::Report { run, key: None, report });
+    }
+
+    /// Hands the answer to an effect to the engine; it counts only while the effect is open.
+    pub fn answer(&self, run: RunId, key: EffectKey, report: Report) {
+        let _ = self.inbox.send(Message::Report { run, key: Some(key), report });
     }
 }
 

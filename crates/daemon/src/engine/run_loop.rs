@@ -69,7 +69,7 @@ pub fn run<D: Dispatch>(
             match message {
                 Message::Stop { drain: false } => stop = true,
                 Message::Stop { drain: true } => until = Until::Idle,
-                Message::Request(_) | Message::Report(..) => {}
+                Message::Request(_) | Message::Report { .. } => {}
             }
         }
         engine.turn(messages, &mut chance)?;

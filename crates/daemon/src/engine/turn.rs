@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use tidegate_core::admission::{Caps, grants};
 use tidegate_core::ids::{QueueKey, RunId};
-use tidegate_core::run::{Input, Report, Run, step};
+use tidegate_core::run::{Input, Run, step};
 use tidegate_core::time::{Now, WallMs};
 use tidegate_protocol::{ErrorCode, Problem};
 use tidegate_store::{CommandRecord, Savepoint, Store, StoreError};
@@ -33,7 +33,7 @@ pub struct Engine<D> {
     /// Names this daemon in the facts that it records.
     pub(super) supervisor: String,
     /// Reports whose group failed for want of room; they are taken again.
-    deferred: Vec<(RunId, Report)>,
+    deferred: Vec<(RunId, Input)>,
 }
 
 /// Why the engine cannot go on.
@@ -103,12 +103,17 @@ impl<D: Dispatch> Engine<D> {
         messages: Vec<Message>,
         chance: &mut impl Chance,
     ) -> Result<(), EngineError> {
-        let mut reports: Vec<(RunId, Report)> = std::mem::take(&mut self.deferred);
+        let mut reports: Vec<(RunId, Input)> = std::mem::take(&mut self.deferred);
         let mut requests = Vec::new();
         for message in messages {
             match message {
                 Message::Request(request) => requests.push(*request),
-                Message::Report(run, report) => reports.push((run, report)),
+                Message::Report { run, key: Some(key), report } => {
+                    reports.push((run, Input::Answer { key, report }));
+                }
+                Message::Report { run, key: None, report } => {
+                    reports.push((run, Input::Report(report)));
+                }
                 Message::Stop { .. } => {}
             }
         }
@@ -117,9 +122,8 @@ impl<D: Dispatch> Engine<D> {
         let Self { store, live, caps, supervisor, .. } = self;
         let outcome = store.turn(|turn| {
             let mut stage = Stage::new(live);
-            for (run, report) in &reports {
-                let input = Input::Report(report.clone());
-                let taken = turn.input(|write| apply(&stage, write, run, &input, chance.now()));
+            for (run, input) in &reports {
+                let taken = turn.input(|write| apply(&stage, write, run, input, chance.now()));
                 match taken {
                     Ok(Some((before, after))) => stage.set(Some(&before), after),
                     Ok(None) => {}
@@ -176,7 +180,7 @@ impl<D: Dispatch> Engine<D> {
     fn undone(
         &mut self,
         error: StoreError,
-        reports: Vec<(RunId, Report)>,
+        reports: Vec<(RunId, Input)>,
         waiting: Vec<Waiting>,
     ) -> Result<(), EngineError> {
         let problem = match &error {

@@ -103,6 +103,7 @@ fn block_job(block: &Block) -> Option<String> {
         Block::Conflict { .. }
         | Block::TargetDirty { .. }
         | Block::TargetMissing
+        | Block::RepoHeld { .. }
         | Block::Git { .. } => None,
     }
 }
@@ -113,6 +114,7 @@ pub(super) fn in_words(block: &Block) -> String {
         Block::Conflict { paths } => format!("the merge conflicts in {}", paths.join(", ")),
         Block::TargetDirty { paths, why } if paths.is_empty() => why.clone(),
         Block::TargetDirty { paths, why } => format!("{why}: {}", paths.join(", ")),
+        Block::RepoHeld { by } => format!("the repository is in use by {by}"),
         Block::TargetMissing => "the target branch does not exist".to_owned(),
         Block::Git { detail } => detail.clone(),
         Block::Quarantine { job, detail } => format!("job {job}: {detail}"),

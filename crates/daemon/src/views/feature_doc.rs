@@ -168,7 +168,10 @@ fn blocked(run: &Run, id: &FeatureId, state: &FeatureState) -> Option<BlockedDoc
 fn paths_of(block: &Block) -> Vec<String> {
     match block {
         Block::Conflict { paths } | Block::TargetDirty { paths, .. } => paths.clone(),
-        Block::TargetMissing | Block::Git { .. } | Block::Quarantine { .. } => Vec::new(),
+        Block::TargetMissing
+        | Block::RepoHeld { .. }
+        | Block::Git { .. }
+        | Block::Quarantine { .. } => Vec::new(),
     }
 }
 
@@ -182,6 +185,7 @@ pub(super) fn unblocks(block: &Block, run: &RunId, feature: &FeatureId) -> Strin
         Block::TargetDirty { .. } => {
             "commit, stash or remove what stands in the way; it goes on by itself".to_owned()
         }
+        Block::RepoHeld { .. } => "it goes on by itself once the other home is done".to_owned(),
         Block::TargetMissing => format!("make the target branch, then `{retry}`"),
         Block::Git { .. } => format!("mend what git reports, then `{retry}`"),
         Block::Quarantine { .. } => {

@@ -57,6 +57,7 @@ tagged!(Block by "reason" {
     Conflict "conflict" { paths paths "paths" },
     TargetDirty "target_dirty" { paths paths "paths", why why "why" },
     TargetMissing "target_missing" {},
+    RepoHeld "repo_held" { by by "by" },
     Git "git" { detail detail "detail" },
     Quarantine "quarantine" { job job "job", detail detail "detail" },
 });

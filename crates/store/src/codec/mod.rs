@@ -14,7 +14,7 @@ mod launcher;
 mod plan;
 mod run;
 #[cfg(test)]
-mod samples;
+pub(crate) mod samples;
 #[cfg(test)]
 mod tests;
 mod text;

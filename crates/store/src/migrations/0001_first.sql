@@ -144,7 +144,7 @@ CREATE TABLE features (
         'queued', 'building', 'verifying', 'in_review', 'landing', 'blocked',
         'landed', 'failed', 'cancelled', 'skipped')),
     blocked TEXT CHECK (blocked IN (
-        'conflict', 'target_dirty', 'target_missing', 'git', 'quarantine')),
+        'conflict', 'target_dirty', 'target_missing', 'repo_held', 'git', 'quarantine')),
     iteration INTEGER NOT NULL,
     tested_commit TEXT,
     landed_commit TEXT,

@@ -123,14 +123,14 @@ fn feature_events() -> Vec<Event> {
 }
 
 /// Samples of every fact of a run.
-pub(in crate::codec) fn events() -> Vec<Event> {
+pub(crate) fn events() -> Vec<Event> {
     let mut events = run_events();
     events.extend(feature_events());
     events
 }
 
 /// Samples of every fact of the home.
-pub(in crate::codec) fn home_events() -> Vec<HomeEvent> {
+pub(crate) fn home_events() -> Vec<HomeEvent> {
     let project = || ProjectId::new("harbour").unwrap();
     let place = Place { root: "/srv/h".into(), common_dir: "/srv/h/.git".into() };
     vec![

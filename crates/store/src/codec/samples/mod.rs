@@ -4,4 +4,5 @@ mod facts;
 mod parts;
 mod works;
 
-pub(super) use facts::{events, home_events};
+pub(crate) use facts::{events, home_events};
+pub(crate) use parts::{exits, feature_states, purposes};

@@ -54,7 +54,7 @@ pub(super) fn exit(reason: Reason) -> Exit {
     }
 }
 
-pub(super) fn exits() -> Vec<Exit> {
+pub(crate) fn exits() -> Vec<Exit> {
     let mut exits: Vec<Exit> = [
         Reason::Exited,
         Reason::Signalled,
@@ -91,6 +91,7 @@ pub(super) fn blocks() -> Vec<Block> {
         Block::Conflict { paths: paths() },
         Block::TargetDirty { paths: paths(), why: "rebase".into() },
         Block::TargetMissing,
+        Block::RepoHeld { by: "home h2".into() },
         Block::Git { detail: detail() },
         Block::Quarantine { job: job(4), detail: detail() },
     ]
@@ -112,7 +113,7 @@ pub(super) fn feedbacks() -> Vec<Feedback> {
     ]
 }
 
-pub(super) fn feature_states() -> Vec<FeatureState> {
+pub(crate) fn feature_states() -> Vec<FeatureState> {
     let running = || GateStep::Running(job(2));
     let mut states = vec![
         FeatureState::Queued,
@@ -137,7 +138,7 @@ pub(super) fn feature_states() -> Vec<FeatureState> {
     states
 }
 
-pub(super) fn purposes() -> Vec<Purpose> {
+pub(crate) fn purposes() -> Vec<Purpose> {
     let role = || RoleName::new("builder").unwrap();
     let gate_of = |phase| Purpose::Gate {
         feature: feature("berths"),

@@ -1,0 +1,66 @@
+//! Waiting for a repository that another home serves.
+
+use super::event::Event;
+use super::feature::{Block, Building, FeatureState, LandStep};
+use super::input::Rejected;
+use super::step::Draft;
+use crate::ids::FeatureId;
+
+impl Draft {
+    /// Git work was not begun. Moving the target is not among it: that may have been done before,
+    /// so it is probed until the answer is known.
+    pub(super) fn repo_held(&mut self, id: &FeatureId, by: &str) -> Result<(), Rejected> {
+        let (_, feature) = self.feature(id).ok_or(Rejected::Unknown("feature"))?;
+        match &feature.state {
+            FeatureState::Building(Building::Preparing | Building::Committing(_))
+            | FeatureState::Landing(LandStep::Merging) => {}
+            FeatureState::Building(Building::AwaitingSlot | Building::Agent(_))
+            | FeatureState::Landing(
+                LandStep::AwaitingTarget | LandStep::Gates { .. } | LandStep::Updating { .. },
+            )
+            | FeatureState::Queued
+            | FeatureState::Verifying { .. }
+            | FeatureState::InReview
+            | FeatureState::Blocked(_)
+            | FeatureState::Landed { .. }
+            | FeatureState::Failed { .. }
+            | FeatureState::Cancelled { .. }
+            | FeatureState::Skipped { .. } => {
+                return Err(Rejected::Late("the feature waits for no git work"));
+            }
+        }
+        if self.end_if_cancelled(id) {
+            return Ok(());
+        }
+        let block = Block::RepoHeld { by: by.to_owned() };
+        self.emit(Event::Blocked { feature: id.clone(), block });
+        Ok(())
+    }
+
+    pub(super) fn repo_free(&mut self, id: &FeatureId) -> Result<(), Rejected> {
+        let (_, feature) = self.feature(id).ok_or(Rejected::Unknown("feature"))?;
+        match &feature.state {
+            FeatureState::Blocked(Block::RepoHeld { .. }) => {}
+            FeatureState::Blocked(
+                Block::Conflict { .. }
+                | Block::TargetDirty { .. }
+                | Block::TargetMissing
+                | Block::Git { .. }
+                | Block::Quarantine { .. },
+            )
+            | FeatureState::Building(_)
+            | FeatureState::Landing(_)
+            | FeatureState::Queued
+            | FeatureState::Verifying { .. }
+            | FeatureState::InReview
+            | FeatureState::Landed { .. }
+            | FeatureState::Failed { .. }
+            | FeatureState::Cancelled { .. }
+            | FeatureState::Skipped { .. } => {
+                return Err(Rejected::Late("the feature does not wait for its repository"));
+            }
+        }
+        self.emit(Event::Unblocked { feature: id.clone() });
+        Ok(())
+    }
+}
