@@ -116,6 +116,8 @@ impl Store {
         let mut turn = Turn::begin(self)?;
         let result = work(&mut turn);
         turn.commit()?;
+        // What was recorded stays so: without a ballast only the next full disk is worse.
+        let _ = self.ballast.restore();
         Ok(result)
     }
 
@@ -128,7 +130,8 @@ impl Store {
         self.ballast.spend().map_err(|source| self.ballast_error("remove", source))
     }
 
-    /// Takes space back for the next time. `false` when the disk has no room for it.
+    /// Takes space back for the next time. `false` when the disk has no room for it. Turns do so by
+    /// themselves once there is plenty.
     ///
     /// # Errors
     /// [`StoreError::File`].
@@ -161,13 +164,18 @@ impl Store {
         Ok(())
     }
 
-    /// Closes the store in good order: the WAL is empty afterwards and both companions stay, so
-    /// that readers work on a read-only home.
+    /// Closes the store in good order: the WAL is empty afterwards, where the disk has room for
+    /// that and no reader is in the way, and both companions stay, so that readers work on a
+    /// read-only home.
     ///
     /// # Errors
     /// [`StoreError`]; all that was acknowledged stays durable.
     pub fn close(self) -> Result<(), StoreError> {
-        self.checkpoint()?;
+        match self.checkpoint() {
+            // The WAL keeps what the database cannot take now.
+            Ok(()) | Err(StoreError::Full | StoreError::Busy) => {}
+            Err(error) => return Err(error),
+        }
         self.conn.close().map_err(|(_, source)| StoreError::of("close the store", source))
     }
 }

@@ -4,6 +4,8 @@ mod command;
 mod log;
 mod projection;
 mod save;
+#[cfg(test)]
+mod tests;
 
 pub use command::CommandRecord;
 pub(crate) use log::Log;

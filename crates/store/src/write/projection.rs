@@ -172,7 +172,11 @@ pub(crate) fn write_features(
         .try_for_each(|row| write_feature(conn, after.seq, row))
 }
 
-fn write_feature(conn: &Connection, run: u64, row: &FeatureRow) -> Result<(), StoreError> {
+pub(super) fn write_feature(
+    conn: &Connection,
+    run: u64,
+    row: &FeatureRow,
+) -> Result<(), StoreError> {
     let state = row.feature.state.to_json();
     let blocked = state.get("block").and_then(|block| block.get("reason"));
     let landed = match &row.feature.state {
@@ -228,7 +232,7 @@ pub(crate) fn write_jobs(
     Ok(())
 }
 
-fn write_job(conn: &Connection, run: u64, row: &JobRow) -> Result<(), StoreError> {
+pub(super) fn write_job(conn: &Connection, run: u64, row: &JobRow) -> Result<(), StoreError> {
     let purpose = row.job.purpose.to_json();
     let feature = match &row.job.purpose {
         Purpose::Agent { feature, .. } | Purpose::Gate { feature, .. } => Some(feature.as_str()),

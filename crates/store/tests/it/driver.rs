@@ -65,16 +65,15 @@ fn started(chance: &mut Chance) -> Started {
 
 fn exit(chance: &mut Chance) -> Exit {
     let at = WallMs(2000 + chance.below(99) as u64);
-    let reason = match chance.below(9) {
+    let reason = match chance.below(20) {
         0 => Reason::Signalled,
         1 => Reason::Stopped { actor: "user".into() },
         2 => Reason::Timeout,
         3 => return Exit::lost(Reason::LostShim, at),
         4 => return Exit::lost(Reason::LostReboot, at),
-        5..=8 => Reason::Exited,
-        _ => unreachable!(),
+        _ => Reason::Exited,
     };
-    let code = (reason == Reason::Exited).then(|| i32::from(chance.one_in(3)));
+    let code = (reason == Reason::Exited).then(|| i32::from(chance.one_in(4)));
     Exit { code, output_bytes: 12, ran_ms: 3, ..Exit::lost(reason, at) }
 }
 
@@ -146,6 +145,9 @@ fn answer(chance: &mut Chance, effect: &Effect) -> Report {
                 .map(|(id, _)| id.clone())
                 .collect(),
         },
+        Effect::PrepareWorktree { feature, .. } if chance.one_in(12) => {
+            Report::RepoHeld { feature: feature.clone(), by: "another home".into() }
+        }
         Effect::PrepareWorktree { feature, .. } => Report::Worktree {
             feature: feature.clone(),
             outcome: match chance.below(12) {
@@ -189,6 +191,7 @@ fn answer(chance: &mut Chance, effect: &Effect) -> Report {
                 _ => UpdateOutcome::Landed,
             },
         },
+        Effect::AwaitRepo { feature } => Report::RepoFree { feature: feature.clone() },
         Effect::AwaitClean { feature } => Report::TargetClean { feature: feature.clone() },
     }
 }
@@ -208,7 +211,7 @@ pub(crate) fn input(chance: &mut Chance, run: &Run) -> Input {
         run.plan().map(|(_, plan)| plan.features.keys().cloned().collect()).unwrap_or_default();
     match chance.below(20) {
         0 => Input::Adopt { supervisor: format!("s{}", chance.below(3)) },
-        1 if chance.one_in(6) => Input::Cancel { actor: "user".into() },
+        1 if chance.one_in(20) => Input::Cancel { actor: "user".into() },
         2 | 3 => Input::Claim { supervisor: "s".into() },
         4 => Input::Report(Report::Ingested(ingested(chance))),
         5 if chance.one_in(3) => {

@@ -62,7 +62,10 @@ fn child_fills_the_disk() {
 
     fs::remove_file(disk.join("filler")).unwrap();
     fs::remove_file(disk.join("of-others")).unwrap();
-    assert!(store.refill_ballast().unwrap());
+    assert!(!disk.join("ballast").exists());
+    submit_one(&mut store, "there-is-room");
+    assert!(disk.join("ballast").exists(), "taken back by itself");
+    fs::write(disk.join("of-others"), vec![1; 150_000]).unwrap();
     fill_by_file(disk);
     drop(store);
     let mut store = Store::open_with(disk, OPTIONS).unwrap();
@@ -74,6 +77,7 @@ fn child_fills_the_disk() {
     );
 
     fs::remove_file(disk.join("filler")).unwrap();
+    fs::remove_file(disk.join("of-others")).unwrap();
     submit_one(&mut store, "goes-on");
     assert_eq!(store.view().verify().unwrap().broken, vec![]);
     store.close().unwrap();
