@@ -3,6 +3,7 @@
 
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -19,6 +20,8 @@ use crate::read;
 const START_LIMIT: Duration = Duration::from_secs(30);
 /// How long one question may take.
 const ASK_LIMIT: Duration = Duration::from_secs(2);
+/// Daemons that somebody kills before they answer, until it is told.
+const KILLS_MAX: u32 = 5;
 /// Pause between two questions.
 const PAUSE: Duration = Duration::from_millis(3);
 
@@ -73,18 +76,21 @@ pub(crate) fn ensure(home: &Home, starting: Starting) -> Result<Started, CliErro
 /// When the child ended badly or the limit passed.
 fn wait_until_answering(home: &Home, mut child: Child) -> Result<(), CliError> {
     let begun = Instant::now();
+    let mut kills = 0;
     loop {
         let found = presence(home, ASK_LIMIT);
         if found == Presence::Answers {
             return Ok(());
         }
         if let Ok(Some(status)) = child.try_wait() {
-            if !status.success() {
+            let killed = status.signal().is_some();
+            if !status.success() && (!killed || kills == KILLS_MAX) {
                 return Err(did_not_start(home, status));
             }
-            // It found another daemon, which is waited for; unless that one was dying: a killed
-            // process lets go of its lock a moment after its socket.
+            // It was killed, or it found another daemon. That one is waited for, unless it was
+            // dying: a killed process lets go of its lock a moment after its socket.
             if found == Presence::Absent && !read::daemon(home)?.running {
+                kills += u32::from(killed);
                 child = spawn(home)?;
             }
         }
