@@ -4,5 +4,15 @@
 
 #[cfg(feature = "failpoints")]
 mod acknowledged;
+mod agents;
+mod cancels;
+mod codes;
+mod events;
 mod first;
 mod harness;
+mod queues;
+mod resumes;
+mod rows;
+mod torture;
+mod waits;
+mod waves;

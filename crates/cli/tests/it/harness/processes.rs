@@ -1,8 +1,10 @@
 //! Facts about processes from the kernel, and signals to processes that a test started.
 
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 /// Whether a process has ended: absent, or a zombie that nobody has reaped yet.
@@ -14,15 +16,23 @@ pub(crate) fn is_gone(pid: u32) -> bool {
 
 /// Sends a signal to one process; false when it is gone already.
 pub(crate) fn signal(pid: u32, signal: Signal) -> bool {
-    let pid = i32::try_from(pid).ok().filter(|pid| *pid > 1).and_then(Pid::from_raw);
-    let process = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
-    process.is_some_and(|process| pidfd_send_signal(process, signal).is_ok())
+    open(pid).is_some_and(|process| pidfd_send_signal(process, signal).is_ok())
 }
 
-/// Kills one process and waits until it is gone.
+/// Kills one process and waits until its last thread is gone: the state Z is that of the first.
 pub(crate) fn end(pid: u32) {
-    signal(pid, Signal::KILL);
-    super::until(&format!("the end of {pid}"), || is_gone(pid).then_some(()));
+    let Some(process) = open(pid) else { return };
+    let _ = pidfd_send_signal(&process, Signal::KILL);
+    super::until(&format!("the end of {pid}"), || {
+        let mut fds = [PollFd::new(&process, PollFlags::IN)];
+        let now = rustix::time::Timespec { tv_sec: 0, tv_nsec: 0 };
+        (rustix::event::poll(&mut fds, Some(&now)).unwrap() > 0).then_some(())
+    });
+}
+
+fn open(pid: u32) -> Option<OwnedFd> {
+    let pid = i32::try_from(pid).ok().filter(|pid| *pid > 1).and_then(Pid::from_raw)?;
+    pidfd_open(pid, PidfdFlags::empty()).ok()
 }
 
 /// Living processes whose environment has `text` in the tag of their run.
