@@ -4,6 +4,7 @@ mod agent_wait;
 mod args;
 mod client;
 mod context;
+mod demo;
 mod doctor;
 mod ending;
 mod error;

@@ -3,6 +3,7 @@
 use clap::Subcommand;
 
 use crate::context::Context;
+use crate::demo;
 use crate::error::CliError;
 use crate::output::Exit;
 use crate::verbs::{
@@ -31,6 +32,7 @@ pub(super) enum Verb {
     Progress(progress::Args),
     Config(config::Args),
     Doctor(doctor::Args),
+    Demo(demo::Args),
     Completions(completions::Args),
     Man(man::Args),
 }
@@ -57,6 +59,7 @@ impl Verb {
             Self::Progress(args) => args.run(context),
             Self::Config(args) => args.run(context),
             Self::Doctor(args) => args.run(context),
+            Self::Demo(args) => args.run(context),
             Self::Completions(args) => args.run(context),
             Self::Man(args) => args.run(context),
         }
