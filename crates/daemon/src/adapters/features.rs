@@ -263,6 +263,7 @@ fn seconds() -> i64 {
 }
 
 /// What to do after a piece of work that failed.
+#[expect(clippy::large_enum_variant, reason = "taken apart at once")]
 pub(super) enum Failure {
     /// It is worth another try after this long.
     Again(Duration),

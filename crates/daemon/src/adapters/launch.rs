@@ -6,17 +6,17 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use tidegate_agents::{EVIDENCE_BYTES, Place, PromptInput};
 use tidegate_core::ids::JobId;
 use tidegate_core::launcher::{resume_argv, start_argv};
 use tidegate_core::limits;
-use tidegate_core::plan::{AgentSpec, GateRun, GateSpec, PromptChannel};
-use tidegate_core::run::{Job, Purpose, Run};
+use tidegate_core::plan::{GateRun, GateSpec};
+use tidegate_core::run::{Feature, Feedback, Job, Purpose, Run};
 use tidegate_process::JobDir;
 use tidegate_process::output::OutputReader;
 use tidegate_process::record::{Limits, OutputMode, Spec, Stdin, Text};
 
 use super::context::Context;
-use super::prompt;
 use super::variables::{self, Variable};
 use crate::engine::Target;
 use crate::environment;
@@ -172,10 +172,10 @@ fn builder(
     let feature = plan.features.get(id).ok_or("the plan has no such feature")?;
     let (_, agent) = spec.agent_of(feature_spec).ok_or("the plan has no such agent")?;
     let task = String::from_utf8_lossy(&ctx.pinned(&feature_spec.prompt)?).into_owned();
-    let evidence = prompt::evidence_job(run, &job.purpose)
-        .map(|job| end_of_output(&ctx.job_dir(&job), prompt::EVIDENCE_BYTES))
+    let evidence = evidence_job(feature)
+        .map(|job| end_of_output(&ctx.job_dir(job), EVIDENCE_BYTES))
         .unwrap_or_default();
-    let text = prompt::compose(&task, feature.feedback.as_ref(), &evidence);
+    let text = tidegate_agents::compose(&task, feature.feedback.as_ref(), &evidence);
     let file = dir.file(PROMPT);
     write_prompt(&file, &text).map_err(|error| format!("write {}: {error}", file.display()))?;
     let mut env = variables::narrowed(pinned, &spec.env_pass);
@@ -184,13 +184,21 @@ fn builder(
     }
     variables::set(&mut env, "TIDEGATE_PROMPT_FILE", file.as_os_str().to_owned().into_vec());
     let cwd = feature.worktree.as_ref().ok_or("the feature has no worktree")?;
-    let stdin = match agent.prompt {
-        PromptChannel::Stdin => Stdin::File(Text::from(OsString::from(PROMPT))),
-        PromptChannel::Argv | PromptChannel::File => Stdin::Null,
+    let place = Place {
+        run: run.id.as_str(),
+        feature: id.as_str(),
+        iteration: *iteration,
+        attempt: job.attempt,
     };
-    let places = Places { run: run.id.as_str(), feature: id.as_str(), iteration: *iteration };
+    let launch = tidegate_agents::plan(agent, place, PromptInput { text: &text, file: &file })
+        .map_err(|error| error.to_string())?;
+    let stdin = if launch.prompt_on_stdin {
+        Stdin::File(Text::from(OsString::from(PROMPT)))
+    } else {
+        Stdin::Null
+    };
     Ok(Program {
-        argv: fill(agent, &places, job.attempt, &text, &file)?,
+        argv: launch.argv,
         cwd: PathBuf::from(cwd),
         env,
         stdin,
@@ -199,58 +207,15 @@ fn builder(
     })
 }
 
-struct Places<'a> {
-    run: &'a str,
-    feature: &'a str,
-    iteration: u32,
-}
-
-/// Fills the placeholders of an argv template. What is filled in is not looked at again.
-fn fill(
-    agent: &AgentSpec,
-    places: &Places<'_>,
-    attempt: u32,
-    prompt: &str,
-    file: &Path,
-) -> Result<Vec<OsString>, String> {
-    if agent.prompt == PromptChannel::Argv && prompt.len() > limits::ARGV_PROMPT_BYTES_MAX {
-        let (len, max) = (prompt.len(), limits::ARGV_PROMPT_BYTES_MAX);
-        return Err(format!(
-            "the prompt has {len} bytes, an argument at most {max}: use prompt = \"stdin\" or \"file\""
-        ));
+/// The job whose output is the evidence for the next builder of the feature.
+fn evidence_job(feature: &Feature) -> Option<&JobId> {
+    match feature.feedback.as_ref()? {
+        Feedback::Gate { job, .. } => Some(job),
+        Feedback::NoChange
+        | Feedback::HookRefused { .. }
+        | Feedback::LeftBranch { .. }
+        | Feedback::SyncConflict { .. } => None,
     }
-    let value = |name: &str| -> Option<OsString> {
-        match name {
-            "prompt" => Some(prompt.into()),
-            "prompt_file" => Some(file.as_os_str().to_owned()),
-            "run" => Some(places.run.into()),
-            "feature" => Some(places.feature.into()),
-            "iteration" => Some(places.iteration.to_string().into()),
-            "attempt" => Some(attempt.to_string().into()),
-            _ => None,
-        }
-    };
-    Ok(agent.argv.iter().map(|part| fill_part(part, value)).collect())
-}
-
-fn fill_part(part: &str, value: impl Fn(&str) -> Option<OsString>) -> OsString {
-    let mut filled = OsString::new();
-    let mut rest = part;
-    while let Some(open) = rest.find('{') {
-        let known = rest[open..].find('}').and_then(|close| {
-            value(&rest[open + 1..open + close]).map(|value| (open + close + 1, value))
-        });
-        if let Some((end, value)) = known {
-            filled.push(&rest[..open]);
-            filled.push(value);
-            rest = &rest[end..];
-        } else {
-            filled.push(&rest[..=open]);
-            rest = &rest[open + 1..];
-        }
-    }
-    filled.push(rest);
-    filled
 }
 
 fn write_prompt(path: &Path, text: &str) -> std::io::Result<()> {
@@ -275,16 +240,4 @@ pub(super) fn end_of_output(job_dir: &Path, bytes: usize) -> String {
         }
     }
     String::from_utf8_lossy(&end).into_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn placeholders_are_filled_once_and_unknown_ones_stay() {
-        let value = |name: &str| (name == "prompt").then(|| OsString::from("say {feature}"));
-        assert_eq!(fill_part("a{prompt}b", value), "asay {feature}b");
-        assert_eq!(fill_part("{x} {{prompt}} {", value), "{x} {say {feature}} {");
-    }
 }

@@ -9,7 +9,6 @@ mod helper;
 mod ingest;
 mod jobs;
 mod launch;
-mod prompt;
 mod repos;
 mod route;
 mod variables;

@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
-use tidegate_core::run::{Feedback, Purpose, Run};
+use tidegate_core::run::Feedback;
 
 /// Output of a failed gate that is handed on, in bytes from its end.
-pub(super) const EVIDENCE_BYTES: usize = 16 * 1024;
+pub const EVIDENCE_BYTES: usize = 16 * 1024;
 
 /// Composes the prompt of a builder. `evidence` is the end of the failed gate's output.
-pub(super) fn compose(task: &str, feedback: Option<&Feedback>, evidence: &str) -> String {
+pub fn compose(task: &str, feedback: Option<&Feedback>, evidence: &str) -> String {
     let mut prompt = task.trim_end().to_owned();
     prompt.push('\n');
     let Some(feedback) = feedback else { return prompt };
@@ -63,23 +63,6 @@ fn fenced(text: &str) -> String {
         .unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);
     format!("{fence}\n{}\n{fence}", text.trim_end())
-}
-
-/// The job whose output is the evidence for `run`'s next builder of the job's feature.
-pub(super) fn evidence_job(run: &Run, purpose: &Purpose) -> Option<tidegate_core::ids::JobId> {
-    let feature = match purpose {
-        Purpose::Agent { feature, .. } => feature,
-        Purpose::Launcher { .. } | Purpose::LauncherAgent { .. } | Purpose::Gate { .. } => {
-            return None;
-        }
-    };
-    match run.plan()?.1.features.get(feature)?.feedback.as_ref()? {
-        Feedback::Gate { job, .. } => Some(job.clone()),
-        Feedback::NoChange
-        | Feedback::HookRefused { .. }
-        | Feedback::LeftBranch { .. }
-        | Feedback::SyncConflict { .. } => None,
-    }
 }
 
 #[cfg(test)]
