@@ -19,6 +19,8 @@ mod server;
 mod stream;
 mod submit;
 mod submit_plan;
+#[cfg(test)]
+mod tests;
 
 pub use app::Site;
 pub use server::{Server, start};

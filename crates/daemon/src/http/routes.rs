@@ -9,7 +9,7 @@ use axum::middleware;
 use axum::response::Response;
 use axum::routing::{delete, get, post};
 use serde_json::json;
-use tidegate_protocol::{BODY_BYTES_MAX, ErrorCode, Problem};
+use tidegate_protocol::{ErrorCode, Problem};
 
 use super::app::App;
 use super::guard::guard;
@@ -41,7 +41,8 @@ pub(super) fn router(app: Arc<App>) -> Router {
         .route("/readyz", get(reads::ready))
         .fallback(unknown)
         .method_not_allowed_fallback(wrong_method)
-        .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
+        // The guard has read the body, up to the limit.
+        .layer(DefaultBodyLimit::disable())
         .layer(middleware::from_fn_with_state(Arc::clone(&app), guard))
         .with_state(app)
 }

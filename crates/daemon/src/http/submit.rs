@@ -15,7 +15,9 @@ use tidegate_core::launcher::{Launcher, LauncherSpec, Selection, SelectionStyle}
 use tidegate_core::limits::RESUMES_MAX;
 use tidegate_core::run::Work;
 use tidegate_git::Git;
-use tidegate_protocol::{ErrorCode, LauncherWork, Problem, ProjectDoc, SubmitRequest, WorkRequest};
+use tidegate_protocol::{
+    ErrorCode, LauncherWork, Problem, ProjectDoc, SubmitRequest, Text, WorkRequest,
+};
 
 use super::app::{App, block};
 use super::body::{idempotency, parse};
@@ -89,10 +91,24 @@ fn prepare(
         WorkRequest::Launcher(work) => launcher_work(home, &place, &work)?,
         WorkRequest::Plan(work) => plan_work(&mut viewer, home, git, &place, work, &request.env)?,
     };
-    let env = request.env.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes()));
-    let env = environment::encode(env);
+    let env = pinned_env(&request.env)?;
     let parent = parent.map(|(run, _)| run);
     Ok(Submit { place, project, lane, adhoc, actor, env, work, blobs, parent })
+}
+
+/// The client's environment as it is pinned. What no process can have is refused.
+fn pinned_env(env: &[(Text, Text)]) -> Result<Vec<u8>, Problem> {
+    for (name, value) in env {
+        // A name may begin with `=`, but its first other one ends it.
+        let cut = name.as_bytes().iter().skip(1).any(|byte| *byte == b'=');
+        let zero = name.as_bytes().contains(&0) || value.as_bytes().contains(&0);
+        if name.as_bytes().is_empty() || cut || zero {
+            let name = name.to_lossy();
+            let message = format!("`{}` cannot be a variable", name.escape_debug());
+            return Err(Problem::invalid_input(message));
+        }
+    }
+    Ok(environment::encode(env.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes()))))
 }
 
 fn place_of_run(

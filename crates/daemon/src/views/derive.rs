@@ -21,12 +21,19 @@ pub struct Derived {
     pub resume_due: Option<u32>,
     /// Jobs whose records fit no row of the table, and why.
     pub odd: Vec<(JobId, String)>,
+    /// Jobs whose directories could not be looked at, and why: of these nothing is concluded.
+    pub unseen: Vec<(JobId, String)>,
 }
 
 /// Draws what follows from `sight`. A run that waits or has ended stays as it is.
 pub fn derive(recorded: &Run, sight: &Sight) -> Derived {
-    let mut derived =
-        Derived { run: recorded.clone(), recorded: true, resume_due: None, odd: Vec::new() };
+    let mut derived = Derived {
+        run: recorded.clone(),
+        recorded: true,
+        resume_due: None,
+        odd: Vec::new(),
+        unseen: Vec::new(),
+    };
     if !matches!(recorded.status, Status::Running { .. }) {
         return derived;
     }
@@ -34,7 +41,7 @@ pub fn derive(recorded: &Run, sight: &Sight) -> Derived {
         let row = recorded.jobs.get(job).and_then(|job| row_of(&job.state));
         match (row, seen) {
             (Some(row), Ok(seen)) => derived.follow(job, verdict(row, seen.clone()), sight),
-            (Some(_), Err(why)) => derived.odd.push((job.clone(), why.clone())),
+            (Some(_), Err(why)) => derived.unseen.push((job.clone(), why.clone())),
             (None, _) => {}
         }
     }

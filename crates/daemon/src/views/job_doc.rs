@@ -18,7 +18,10 @@ pub(super) fn jobs(recorded: &Run, derived: &Derived, paths: &HomePaths) -> JobL
     let jobs = derived.run.jobs.iter().map(|(id, job)| {
         let odd = derived.odd.iter().find(|(odd, _)| odd == id).map(|(_, why)| why.as_str());
         let known = recorded.jobs.get(id) == Some(job);
-        document(id, job, known, odd, paths)
+        let mut doc = document(id, job, known, odd, paths);
+        let unseen = derived.unseen.iter().find(|(unseen, _)| unseen == id);
+        doc.detail = doc.detail.or_else(|| unseen.map(|(_, why)| format!("not looked at: {why}")));
+        doc
     });
     JobList { run_id: recorded.id.to_string(), jobs: jobs.collect() }
 }

@@ -6,4 +6,4 @@ mod lists;
 mod plans;
 mod readers;
 mod rows;
-mod works;
+pub(crate) mod works;

@@ -240,8 +240,7 @@ fn row_five_shows_the_resume_without_counting_it() {
 #[test]
 fn row_six_is_what_remains() {
     // Nothing selected; nothing left to resume; no resume allowed; past the end; rebooted.
-    let cases: [(Option<(u32, u32)>, u32, Option<u32>); 3] =
-        [(None, 1, None), (Some((1, 3)), 0, None), (Some((1, 3)), 1, Some(4))];
+    let cases = [(None, 1, None), (Some((1, 3)), 0, None), (Some((1, 3)), 1, Some(4))];
     for (waves, resumes_max, wave) in cases {
         let mut home = TestHome::new();
         let (run, job) = claimed(&mut home, waves, resumes_max);

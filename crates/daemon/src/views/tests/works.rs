@@ -12,7 +12,7 @@ use tidegate_core::run::{Plan, Work};
 use tidegate_store::blob_id;
 
 /// A launcher with these waves to run.
-pub(super) fn launcher(start: Option<u32>, end: Option<u32>, resumes_max: u32) -> Work {
+pub(crate) fn launcher(start: Option<u32>, end: Option<u32>, resumes_max: u32) -> Work {
     let spec = LauncherSpec {
         argv: vec!["sh".into(), "job.sh".into()],
         cwd: "/nowhere/harbour".into(),
@@ -24,12 +24,12 @@ pub(super) fn launcher(start: Option<u32>, end: Option<u32>, resumes_max: u32) -
     Work::Launcher { spec, state: Launcher::default() }
 }
 
-pub(super) fn feature_id(text: &str) -> FeatureId {
+pub(crate) fn feature_id(text: &str) -> FeatureId {
     FeatureId::new(text).unwrap()
 }
 
 /// `berths` and `quays` in wave 1, then `board`, which needs `berths`; one slot.
-pub(super) fn plan(review: ReviewPolicy) -> Work {
+pub(crate) fn plan(review: ReviewPolicy) -> Work {
     let feature = |needs: &[&str]| FeatureSpec {
         title: "a feature".into(),
         prompt: blob_id(b"pinned"),
