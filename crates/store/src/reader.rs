@@ -5,6 +5,7 @@
 //! memory from the WAL.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
@@ -17,6 +18,8 @@ use crate::read::View;
 
 /// Times that a read is made anew when a daemon that came or went made it fail.
 const TRIES: u32 = 5;
+/// How long one try waits for a lock; a stopped daemon must not hold readers up.
+const BUSY: Duration = Duration::from_millis(300);
 
 /// A store that is only read.
 ///
@@ -59,6 +62,7 @@ impl Reader {
             | OpenFlags::SQLITE_OPEN_URI
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let conn = Connection::open_with_flags(uri(&path), flags).doing("open the store")?;
+        conn.busy_timeout(BUSY).doing("limit the wait of readers")?;
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
             .doing("keep readers from writing")?;
         conn.execute_batch(
