@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use tidegate_protocol::{DaemonDoc, Envelope, RunDoc, SubmitAnswer};
+use tidegate_protocol::{DaemonDoc, Envelope, EventPage, EventView, RunDoc, SubmitAnswer};
 
 use crate::demo::stage::Stage;
 use crate::demo::victim::Daemon;
@@ -45,6 +45,14 @@ impl<'s> Product<'s> {
     /// What the verb refuses.
     pub(super) fn run(&self, run: &str) -> Result<RunDoc, CliError> {
         self.verb(&["status", run])
+    }
+
+    /// The events of the run that are of one kind.
+    ///
+    /// # Errors
+    /// What the verb refuses.
+    pub(super) fn events(&self, run: &str, kind: &str) -> Result<Vec<EventView>, CliError> {
+        self.verb::<EventPage>(&["events", run, "--kind", kind]).map(|page| page.events)
     }
 
     /// The daemon that runs now, as the home says; none is started.

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use serde::Serialize;
+use tidegate_protocol::EventView;
 
 use crate::demo::stage::{HELD, Stage};
 use crate::demo::watch::Seen;
@@ -108,7 +109,7 @@ impl Report {
             landed: landed(seen),
             killed: killed(seen).into_iter().collect(),
             daemon: reigns(seen),
-            repaired: repaired(seen),
+            repaired: repaired(stage, seen),
             starts: starts(stage, seen),
             tests: Tests { passed, summary: output.lines().last().unwrap_or_default().to_owned() },
             repository: stage.repository.display().to_string(),
@@ -268,17 +269,21 @@ fn reigns(seen: &Seen) -> Option<Reigns> {
     })
 }
 
-fn repaired(seen: &Seen) -> Vec<Repaired> {
+fn repaired(stage: &Stage, seen: &Seen) -> Vec<Repaired> {
     let mended = seen.run.features.iter().filter(|feature| feature.landed && feature.iteration > 1);
     mended
         .filter_map(|feature| {
-            let failure = seen.failures.get(&feature.id)?;
-            let log = std::fs::read_to_string(&failure.log_path).unwrap_or_default();
+            let of_feature = |event: &&EventView| event.feature.as_deref() == Some(&feature.id);
+            let failure = seen.failures.iter().find(of_feature)?;
+            let text = |key: &str| Some(failure.body.get(key)?.as_str()?.to_owned());
+            let job = text("job")?;
+            let output = stage.home.join("jobs").join(&job).join("output.0");
+            let log = std::fs::read_to_string(output).unwrap_or_default();
             let evidence = log.lines().find(|line| line.starts_with("not ok")).unwrap_or_default();
             Some(Repaired {
                 feature: feature.id.clone(),
-                gate: failure.gate.clone(),
-                job: failure.job_id.clone(),
+                gate: text("gate")?,
+                job,
                 evidence: evidence.to_owned(),
                 iterations: feature.iteration,
             })

@@ -1,10 +1,9 @@
 //! Follows the demo's run to its end. In the middle of it the daemon is killed, and then the held agent.
 
-use std::collections::BTreeMap;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use tidegate_protocol::{EvidenceDoc, RunDoc};
+use tidegate_protocol::{EventView, RunDoc};
 
 use crate::demo::narrator::Narrator;
 use crate::demo::product::Product;
@@ -28,8 +27,8 @@ pub(super) struct Seen {
     pub(super) adopted: Option<Agent>,
     /// The agent that was killed.
     pub(super) victim: Option<Agent>,
-    /// The first gate that failed, by feature.
-    pub(super) failures: BTreeMap<String, EvidenceDoc>,
+    /// Every gate that failed, as it was recorded.
+    pub(super) failures: Vec<EventView>,
 }
 
 /// Looks at the run again and again until it has ended.
@@ -48,17 +47,12 @@ pub(super) fn follow(
         daemons: None,
         adopted: None,
         victim: None,
-        failures: BTreeMap::new(),
+        failures: Vec::new(),
     };
     loop {
-        for feature in &seen.run.features {
-            let failed = feature.evidence.clone().filter(|gate| gate.passed == Some(false));
-            if let Some(evidence) = failed {
-                seen.failures.entry(feature.id.clone()).or_insert(evidence);
-            }
-        }
         narrator.show(&seen.run);
         if seen.run.status.is_terminal() {
+            seen.failures = product.events(run, "gate-failed")?;
             return Ok(seen);
         }
         if seen.victim.is_none() && stage.is_holding() {
