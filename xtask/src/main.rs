@@ -7,8 +7,8 @@ use std::process::ExitCode;
 mod bench;
 mod ci;
 mod deny;
-mod faults;
 mod races;
+mod shares;
 mod site;
 mod smoke;
 mod suite;
@@ -23,7 +23,8 @@ usage: cargo xtask TASK
   ci      fmt, clippy, tidy, deny, doc, test, demo: what .ci/run runs
   deny    licences, bans and sources of every dependency, by deny.toml
   bench   speed and size of a release build against their bars; [--peer] [row ...]
-  faults  one fault per run, five hundred by default; [NUMBER] [--seed SEED]
+  faults  the kill matrix, five hundred faults by default; [NUMBER | all] [--seed SEED]
+  sim     simulated worlds, a hundred thousand by default; [NUMBER]
   races   two to eight daemons at once, a thousand times by default; [NUMBER]
   demo    builds the product without fail points, runs its demo and checks what it reports
 ";
@@ -38,7 +39,8 @@ fn main() -> ExitCode {
         "ci" => ci::run(),
         "deny" => deny::run(),
         "demo" => smoke::run(),
-        "faults" => faults::run(&rest),
+        "faults" => shares::faults(&rest),
+        "sim" => shares::sim(&rest),
         "races" => races::run(&rest),
         "bench" => bench::run(&rest),
         "job" => bench::job(&rest),

@@ -18,8 +18,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     race(number)
 }
 
-/// Runs `number` races.
-pub(crate) fn race(number: usize) -> Result<()> {
+fn race(number: usize) -> Result<()> {
     let binary = crate::suite::build()?;
     let target = crate::workspace::target_dir()?;
     let scratch = tempfile::Builder::new().prefix("races-").tempdir_in(&target)?;

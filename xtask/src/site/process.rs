@@ -62,43 +62,6 @@ fn path(pid: u32, file: &str) -> PathBuf {
     PathBuf::from(format!("/proc/{pid}/{file}"))
 }
 
-/// Direct children of a process.
-pub(crate) fn children(pid: u32) -> Vec<u32> {
-    let Ok(threads) = path(pid, "task").read_dir() else { return Vec::new() };
-    let lists = threads
-        .flatten()
-        .filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok());
-    lists
-        .flat_map(|list| {
-            list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<u32>>()
-        })
-        .collect()
-}
-
-/// Living processes whose environment has `text`, which is how the jobs of a run are marked.
-pub(crate) fn tagged(text: &str) -> Result<Vec<u32>> {
-    let mut found = Vec::new();
-    for entry in PathBuf::from("/proc").read_dir()? {
-        let name = entry?.file_name();
-        let Some(pid) = name.to_str().and_then(|name| name.parse::<u32>().ok()) else { continue };
-        let Ok(environment) = std::fs::read(path(pid, "environ")) else { continue };
-        let marked = String::from_utf8_lossy(&environment)
-            .split('\0')
-            .any(|variable| variable.starts_with("TIDEGATE_RUN_TAG=") && variable.contains(text));
-        if marked && !is_gone(pid) {
-            found.push(pid);
-        }
-    }
-    Ok(found)
-}
-
-/// Whether a process has ended: it is absent, or a zombie that nobody has reaped yet.
-pub(crate) fn is_gone(pid: u32) -> bool {
-    let Ok(text) = std::fs::read_to_string(path(pid, "stat")) else { return true };
-    let state = text.rsplit(')').next().and_then(|rest| rest.split_whitespace().next());
-    matches!(state, Some("Z" | "X") | None)
-}
-
 /// Kills one process, held by a descriptor; false when it is gone already.
 pub(crate) fn kill(pid: u32) -> bool {
     use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};

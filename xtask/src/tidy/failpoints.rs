@@ -8,14 +8,14 @@ use super::Finding;
 use super::source::Source;
 
 /// A fail point of the sources.
-pub(crate) struct FailPoint {
+struct FailPoint {
     /// Its name; `None` when it is not a literal.
-    pub(crate) name: Option<String>,
+    name: Option<String>,
     line: usize,
 }
 
 /// The fail points of one file, in order.
-pub(crate) fn of(source: &Source) -> Vec<FailPoint> {
+fn of(source: &Source) -> Vec<FailPoint> {
     let code = &source.masked.code;
     code.match_indices("fail_point!(")
         .map(|(at, call)| {

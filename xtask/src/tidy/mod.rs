@@ -55,14 +55,6 @@ pub(crate) fn run() -> Result<()> {
     }
 }
 
-/// Names of all fail points, in the order of the sources.
-pub(crate) fn fail_points() -> Result<Vec<String>> {
-    let root = crate::workspace::root();
-    let sources = sources(&root, &crate::workspace::files()?)?;
-    let product = sources.iter().filter(|source| source.is_in("crates"));
-    Ok(product.flat_map(failpoints::of).filter_map(|point| point.name).collect())
-}
-
 fn sources(root: &Path, files: &[PathBuf]) -> Result<Vec<Source>> {
     let rust = files.iter().filter(|path| path.extension().is_some_and(|kind| kind == "rs"));
     rust.map(|path| {

@@ -1,0 +1,35 @@
+//! The full numbers of what the tests run a share of: every fault of the kill matrix, a hundred thousand simulated worlds.
+
+use anyhow::{Result, bail};
+
+use crate::workspace::{cargo, succeed};
+
+/// The kill matrix: `[NUMBER | all] [--seed SEED]`, five hundred by default.
+pub(crate) fn faults(arguments: &[String]) -> Result<()> {
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let (number, seed) = match words.as_slice() {
+        [] => ("500", "1"),
+        [number] => (*number, "1"),
+        ["--seed", seed] => ("500", *seed),
+        [number, "--seed", seed] => (*number, *seed),
+        _ => bail!("usage: cargo xtask faults [NUMBER | all] [--seed SEED]"),
+    };
+    let binary = crate::suite::build()?;
+    // The same features as `cargo xtask test`, so that nothing is built again.
+    let mut tests = cargo(&["test", "--workspace", "--features", "tidegate/failpoints"]);
+    tests.args(["--test", "it", "faults_leave", "--", "--nocapture"]).env("TIDEGATE_BIN", binary);
+    tests.env("TIDEGATE_FAULTS", number).env("TIDEGATE_FAULT_SEED", seed);
+    succeed(&mut tests, "the kill matrix")
+}
+
+/// The simulation: `[NUMBER]` seeds, or the simulation's own flags.
+pub(crate) fn sim(arguments: &[String]) -> Result<()> {
+    let mut sim =
+        cargo(&["run", "--release", "--package", "tidegate-testkit", "--bin", "sim", "--"]);
+    match arguments {
+        [] => sim.args(["--seeds", "100000"]),
+        [number] => sim.args(["--seeds", number]),
+        flags => sim.args(flags),
+    };
+    succeed(&mut sim, "the simulation")
+}
