@@ -7,7 +7,7 @@ use crate::demo;
 use crate::error::CliError;
 use crate::output::Exit;
 use crate::verbs::{
-    agent, cancel, completions, config, daemon, doctor, events, explain, init, list, logs, man,
+    agent, approve, cancel, completions, config, daemon, doctor, events, explain, init, list, logs, man,
     plan, progress, project, retry, run, status, submit, wait,
 };
 
@@ -25,6 +25,7 @@ pub(super) enum Verb {
     Events(events::Args),
     Cancel(cancel::Args),
     Retry(retry::Args),
+    Approve(approve::Args),
     Plan(plan::Args),
     Project(project::Args),
     Daemon(daemon::Args),
@@ -32,6 +33,10 @@ pub(super) enum Verb {
     Progress(progress::Args),
     Config(config::Args),
     Doctor(doctor::Args),
+    #[command(after_help = "\
+Examples:
+  tidegate demo                       watch it, then look around in what it made
+  tidegate demo --json                the same as data: landed, killed, repaired")]
     Demo(demo::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -52,6 +57,7 @@ impl Verb {
             Self::Events(args) => args.run(context),
             Self::Cancel(args) => args.run(context),
             Self::Retry(args) => args.run(context),
+            Self::Approve(args) => args.run(context),
             Self::Plan(args) => args.run(context),
             Self::Project(args) => args.run(context),
             Self::Daemon(args) => args.run(context),

@@ -19,7 +19,7 @@ impl Progress {
     /// The lines that are new at this sight of the run.
     pub(crate) fn lines(&mut self, run: &RunDoc) -> Vec<String> {
         let faint = style::FAINT;
-        let since = age(run.ages.started_ms.unwrap_or(run.ages.submitted_ms));
+        let since = age(run.ages.submitted_ms);
         let mut lines = Vec::new();
         for feature in &run.features {
             let text = standing(feature);
