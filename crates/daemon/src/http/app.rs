@@ -1,5 +1,6 @@
 //! What every handler knows: the engine's handle, the home, and how to look at it.
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -13,6 +14,8 @@ use tokio::sync::watch;
 use crate::engine::{Command, Handle, Idempotency};
 use crate::views::Viewer;
 
+/// Opened homes that are kept for the next request.
+const VIEWERS_KEPT: usize = 8;
 /// How long the engine may take for one command.
 const ENGINE_LIMIT: Duration = Duration::from_secs(25);
 
@@ -42,12 +45,42 @@ pub(super) struct App {
     /// Turns true when the server is to end: streams end then.
     pub(super) stopping: watch::Receiver<bool>,
     shims: Mutex<(u64, Arc<Vec<KnownShim>>)>,
+    viewers: Arc<Viewers>,
+}
+
+/// Homes that are open for reading and in nobody's hands.
+#[derive(Debug)]
+struct Viewers {
+    home: PathBuf,
+    idle: Mutex<Vec<Viewer>>,
+}
+
+impl Viewers {
+    /// Asks an opened home. One that failed is not used again.
+    fn ask<T>(&self, ask: impl FnOnce(&mut Viewer) -> Result<T, Problem>) -> Result<T, Problem> {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut viewer = match idle {
+            Some(mut viewer) => {
+                viewer.renew()?;
+                viewer
+            }
+            None => Viewer::open(&self.home)?,
+        };
+        let answer = ask(&mut viewer)?;
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        if idle.len() < VIEWERS_KEPT {
+            idle.push(viewer);
+        }
+        Ok(answer)
+    }
 }
 
 impl App {
     pub(super) fn new(site: Site, stopping: watch::Receiver<bool>) -> Self {
+        let home = site.handle.home().to_owned();
+        let viewers = Arc::new(Viewers { home, idle: Mutex::default() });
         // No sequence number is that large: the first look is always taken.
-        Self { site, stopping, shims: Mutex::new((u64::MAX, Arc::default())) }
+        Self { site, stopping, shims: Mutex::new((u64::MAX, Arc::default())), viewers }
     }
 
     /// Hands a command to the engine and waits for its durable answer.
@@ -68,13 +101,13 @@ impl App {
         }
     }
 
-    /// Opens the home and asks it, on a thread that may block.
+    /// Asks the home, on a thread that may block.
     pub(super) async fn look<T: Send + 'static>(
         &self,
         ask: impl FnOnce(&mut Viewer) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
-        let home = self.site.handle.home().to_owned();
-        block(move || ask(&mut Viewer::open(&home)?)).await
+        let viewers = Arc::clone(&self.viewers);
+        block(move || viewers.ask(ask)).await
     }
 
     /// The shims that live, as the newest durable events have it.
@@ -82,7 +115,7 @@ impl App {
         let newest = *self.site.handle.seq().borrow();
         let mut known = self.shims.lock().unwrap_or_else(PoisonError::into_inner);
         if known.0 != newest {
-            let shims = Viewer::open(self.site.handle.home())?.living_shims()?;
+            let shims = self.viewers.ask(Viewer::living_shims)?;
             *known = (newest, Arc::new(shims));
         }
         Ok(Arc::clone(&known.1))

@@ -19,7 +19,7 @@ use tidegate_protocol::{
     ErrorCode, LauncherWork, Problem, ProjectDoc, SubmitRequest, Text, WorkRequest,
 };
 
-use super::app::{App, block};
+use super::app::App;
 use super::body::{idempotency, parse};
 use super::commands::{actor, argv, name};
 use super::findings::invalid_plan;
@@ -59,12 +59,14 @@ async fn accept(
     let key = idempotency(headers, &scope.actor(), "submit", body)?;
     let request: SubmitRequest = parse(body)?;
     let (home, git) = (app.site.handle.home().to_owned(), app.site.git.clone());
-    let submit = block(move || prepare(&home, &git, &scope, request, parent)).await?;
+    let submit =
+        app.look(move |viewer| prepare(viewer, &home, &git, &scope, request, parent)).await?;
     app.call(Command::Submit(Box::new(submit)), key).await
 }
 
 /// Checks a request and pins what it names. May block.
 fn prepare(
+    viewer: &mut Viewer,
     home: &Path,
     git: &Git,
     scope: &Scope,
@@ -75,7 +77,6 @@ fn prepare(
     let adhoc = request.adhoc_run.as_deref().map(|id| name(id, AdhocId::new)).transpose()?;
     let project = request.project.as_deref().map(|id| name(id, ProjectId::new)).transpose()?;
     let actor = actor(scope, Some(&request.actor))?;
-    let mut viewer = Viewer::open(home)?;
     let projects = viewer.projects()?.projects;
     let cwd = PathBuf::from(std::ffi::OsString::from(request.cwd));
     let place = place_of_run(git, &projects, project.as_ref(), &cwd)?;
@@ -89,7 +90,7 @@ fn prepare(
     }
     let (work, blobs) = match request.work {
         WorkRequest::Launcher(work) => launcher_work(home, &place, &work)?,
-        WorkRequest::Plan(work) => plan_work(&mut viewer, home, git, &place, work, &request.env)?,
+        WorkRequest::Plan(work) => plan_work(viewer, home, git, &place, work, &request.env)?,
     };
     let env = pinned_env(&request.env)?;
     let parent = parent.map(|(run, _)| run);

@@ -69,7 +69,7 @@ fn of_features(run: &Run, found: &mut Vec<AttentionDoc>) {
                 job_id: None,
                 message: format!("`{id}` passed its gates and waits for consent to land"),
                 unblocks: format!(
-                    "tidegate approve {} {id} --commit {}",
+                    "tidegate approve {} --feature {id} --commit {}",
                     run.id,
                     commit.as_deref().unwrap_or("COMMIT")
                 ),

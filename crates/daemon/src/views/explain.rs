@@ -15,6 +15,9 @@ use super::words::Words;
 /// Events that are shown as facts, newest last.
 const EVENTS_SHOWN: usize = 12;
 
+/// Fields of events that explain nothing to a person.
+const UNTOLD: [&str; 4] = ["at", "env", "runSeq", "generation"];
+
 /// Explains a run as a whole. `events` are its newest ones, oldest first.
 pub fn explain_run(facts: &Facts<'_>, events: &[EventView]) -> ExplainDoc {
     let run = &facts.derived.run;
@@ -64,7 +67,8 @@ pub(super) fn event_facts(events: &[EventView]) -> impl Iterator<Item = Fact> {
 
 /// The plain values of an event in one line.
 fn event_line(event: &EventView) -> String {
-    let plain = event.body.iter().filter_map(|(key, value)| match value {
+    let told = event.body.iter().filter(|(key, _)| !UNTOLD.contains(&key.as_str()));
+    let plain = told.filter_map(|(key, value)| match value {
         serde_json::Value::String(text) => Some(format!("{key}={text}")),
         serde_json::Value::Number(number) => Some(format!("{key}={number}")),
         serde_json::Value::Bool(truth) => Some(format!("{key}={truth}")),

@@ -177,7 +177,7 @@ fn paths_of(block: &Block) -> Vec<String> {
 
 /// What ends a block.
 pub(super) fn unblocks(block: &Block, run: &RunId, feature: &FeatureId) -> String {
-    let retry = format!("tidegate retry {run} {feature}");
+    let retry = format!("tidegate retry {run} --feature {feature}");
     match block {
         Block::Conflict { .. } => {
             format!("merge the target into the branch in its worktree, commit, then `{retry}`")

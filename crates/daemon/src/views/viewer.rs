@@ -58,6 +58,18 @@ impl Viewer {
         Ok(Self { reader, paths: HomePaths::new(home), home_id, daemon })
     }
 
+    /// Looks at the daemon's lock again: for a home that is kept open from one question to the
+    /// next.
+    ///
+    /// # Errors
+    /// `io`.
+    pub fn renew(&mut self) -> Result<(), Problem> {
+        self.daemon = lock_document(self.paths.root())?;
+        let home_id = Some(self.home_id.as_str()).filter(|id| !id.is_empty());
+        name_supervisor(&mut self.daemon, home_id);
+        Ok(())
+    }
+
     /// The daemon of the home, as its lock told when the home was opened.
     pub fn daemon(&self) -> &DaemonDoc {
         &self.daemon
