@@ -1,6 +1,7 @@
 //! One file per verb: its arguments, what it does, and how it says so.
 
 pub(crate) mod agent;
+pub(crate) mod approve;
 pub(crate) mod cancel;
 pub(crate) mod completions;
 pub(crate) mod config;
