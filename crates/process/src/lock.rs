@@ -90,6 +90,8 @@ impl HomeLock {
         options.read(true).write(true).create(true).truncate(false).mode(0o600);
         let file = options.open(path).map_err(io("open"))?;
         if ofd::try_lock(file.as_fd()).map_err(io("lock"))? {
+            // The note of the last holder would pass for one of ours.
+            file.set_len(0).map_err(io("clear"))?;
             return Ok(Self { file, path: path.to_owned() });
         }
         let note = read_note(&file).map(Box::new);
