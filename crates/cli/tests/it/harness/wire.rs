@@ -32,10 +32,11 @@ pub(crate) fn post(
     stream.set_read_timeout(Some(super::LIMIT))?;
     let body = body.to_string();
     let more: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
-    let version = env!("CARGO_PKG_VERSION");
+    let told = headers.iter().any(|(name, _)| *name == "tidegate-version");
+    let version = if told { "" } else { concat!("tidegate-version: ", env!("CARGO_PKG_VERSION"), "\r\n") };
     let length = body.len();
     let request = format!(
-        "POST /api/v1{route} HTTP/1.1\r\nhost: tidegate\r\ntidegate-version: {version}\r\n{more}\
+        "POST /api/v1{route} HTTP/1.1\r\nhost: tidegate\r\n{version}{more}\
          content-type: application/json\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"
     );
     stream.write_all(request.as_bytes())?;

@@ -1,0 +1,127 @@
+//! Replacing a daemon that hangs: the old one ends and writes nothing, jobs go on, and nobody is
+//! signalled whose identity is not proved.
+
+use rustix::fs::FlockOperation;
+use rustix::process::Signal;
+use serde_json::json;
+
+use crate::harness::{Fence, Home, is_gone, signal};
+
+#[test]
+fn stopped_daemon_is_replaced_and_its_jobs_go_on() {
+    let home = Home::new();
+    let run = home.script(&[], "count starts; mark a; await go; exit 6");
+    let launcher = home.pid("a");
+    home.until(&run, "recorded", |d| d["recorded"] == true);
+    let old = home.freeze_daemon();
+    // Readers do not hang on it.
+    assert_eq!(home.status(&run)["status"], "running");
+    home.run(&["daemon", "start", "--takeover"]).ends_with(0);
+    assert!(is_gone(old));
+    let status = home.data(&["daemon", "status"]);
+    assert_ne!(status["pid"], old);
+    assert!(status["epoch"].as_u64() >= Some(2), "{status}");
+    assert!(!is_gone(launcher));
+    home.go("go");
+    assert_eq!(home.ended(&run)["exitCode"], 6);
+    assert_eq!(home.lines("starts"), 1);
+    assert_eq!(home.events_of(&run, "launcher-started").len(), 1);
+    home.close();
+}
+
+#[test]
+fn takeover_without_a_daemon_starts_one() {
+    let home = Home::new();
+    home.run(&["daemon", "start", "--takeover"]).ends_with(0);
+    assert!(home.daemon().is_some());
+    home.close();
+}
+
+#[test]
+fn holder_of_the_lock_that_is_not_proved_is_left_alone() {
+    let home = Home::new();
+    home.start_daemon();
+    home.run(&["daemon", "stop"]).ends_with(0);
+    let mut stranger = std::process::Command::new("sleep");
+    let stranger = Fence::start(stranger.arg("1000"));
+    // This very process holds the lock; its note names somebody else.
+    let path = home.path().join("daemon.lock");
+    let mut note: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    note["daemon"]["pid"] = stranger.pid().into();
+    std::fs::write(&path, note.to_string()).unwrap();
+    let lock = std::fs::OpenOptions::new().read(true).write(true).open(&path).unwrap();
+    rustix::fs::fcntl_lock(&lock, FlockOperation::NonBlockingLockExclusive).unwrap();
+    let output = home.json(&["daemon", "start", "--takeover"]).ends_with(4);
+    assert_eq!(output.error(), "daemon_unreachable");
+    assert!(!is_gone(stranger.pid()));
+    drop(lock);
+    home.start_daemon();
+    home.close();
+}
+
+/// A takeover that dies after it has raised the epoch, before it has killed the old daemon.
+#[cfg(feature = "failpoints")]
+fn half_a_takeover(home: &Home) {
+    let mut takeover = home.call(&["daemon", "start", "--takeover"]);
+    takeover.env("TIDEGATE_FAIL", "daemon.takeover.before_kill=kill");
+    let output = takeover.output().unwrap();
+    assert_eq!(output.status.code(), None, "{output:?}");
+}
+
+#[cfg(feature = "failpoints")]
+#[test]
+fn replaced_daemon_that_takes_a_command_is_fenced_off_and_ends() {
+    let home = Home::new();
+    let old = home.start_daemon();
+    half_a_takeover(&home);
+    assert!(!is_gone(old));
+    let run = home.script(&[], "count starts; exit 3");
+    assert_eq!(home.ended(&run)["exitCode"], 3);
+    assert!(is_gone(old), "a replaced daemon goes on");
+    assert_eq!(home.lines("starts"), 1);
+    assert_eq!(home.data(&["list"])["runs"].as_array().unwrap().len(), 1);
+    home.close();
+}
+
+#[cfg(feature = "failpoints")]
+#[test]
+fn replaced_daemon_that_wakes_up_with_a_report_writes_nothing() {
+    let home = Home::new();
+    let run = home.script(&["--start-wave", "1"], "count starts; mark a; await go; exit 3");
+    let launcher = home.pid("a");
+    home.until(&run, "recorded", |d| d["recorded"] == true);
+    let before = home.events(&run);
+    let old = home.freeze_daemon();
+    half_a_takeover(&home);
+    home.go("go");
+    crate::harness::until("the launcher's end", || is_gone(launcher).then_some(()));
+    signal(old, Signal::CONT);
+    crate::harness::until("the old daemon's end", || is_gone(old).then_some(()));
+    assert_eq!(home.events(&run), before, "it wrote");
+    let document = home.status(&run);
+    assert_eq!((&document["status"], &document["recorded"]), (&json!("failed"), &json!(false)));
+    assert_eq!(home.ended(&run)["exitCode"], 3);
+    assert_eq!(home.events_of(&run, "launcher-status-reconciled").len(), 1);
+    assert_eq!(home.lines("starts"), 1);
+    home.close();
+}
+
+#[test]
+fn process_inside_a_job_may_neither_start_nor_replace_nor_stop_the_daemon() {
+    let home = Home::new();
+    let run = home.script(
+        &[],
+        "for verb in 'start --takeover' stop run restart; do
+           tidegate daemon $verb >/dev/null 2>&1; echo $? >> $T/codes
+         done; mark a; await go",
+    );
+    home.pid("a");
+    let codes = std::fs::read_to_string(home.beside("codes")).unwrap();
+    assert!(codes.lines().all(|code| code != "0"), "{codes}");
+    assert_eq!(codes.lines().count(), 4);
+    assert_eq!(home.data(&["daemon", "status"])["epoch"], 1);
+    home.go("go");
+    assert_eq!(home.ended(&run)["status"], "completed");
+    home.close();
+}
