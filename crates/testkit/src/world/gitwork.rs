@@ -1,0 +1,183 @@
+//! How the played repositories answer the effects that are git's work.
+
+use tidegate_core::ids::{FeatureId, JobId, Oid};
+use tidegate_core::plan::{CommitRule, Strategy};
+use tidegate_core::run::{
+    CommitOutcome, Effect, MergeOutcome, Merged, Report, Tested, UpdateOutcome, WorktreeOutcome,
+};
+use tidegate_daemon::engine::Target;
+
+use super::course::World;
+use super::repo::Branch;
+use crate::faults::Mutation;
+
+impl World {
+    /// Does a piece of git's work. `None`: nothing to report yet, look again later.
+    pub(super) fn git_work(&mut self, target: &Target, effect: &Effect) -> Option<Report> {
+        // git or the disk may refuse, once in a while.
+        let refused = !self.calm && self.dice.percent(1);
+        let refused = refused.then(|| "the disk refused".to_owned());
+        match effect {
+            Effect::PrepareWorktree { feature, base, sync } => {
+                let outcome = match refused {
+                    Some(detail) => WorktreeOutcome::Failed { detail },
+                    None => self.prepare(target, feature, base.as_ref(), sync.as_ref()),
+                };
+                Some(Report::Worktree { feature: feature.clone(), outcome })
+            }
+            Effect::Commit { feature, job, .. } => {
+                let outcome = match refused {
+                    Some(detail) => CommitOutcome::Failed { detail },
+                    None => self.commit(target, feature, job),
+                };
+                Some(Report::Commit { feature: feature.clone(), job: job.clone(), outcome })
+            }
+            Effect::Merge { feature, commit } => {
+                let outcome = match refused {
+                    Some(detail) => MergeOutcome::Failed { detail },
+                    None => self.merge(target, commit),
+                };
+                Some(Report::Merge { feature: feature.clone(), outcome })
+            }
+            Effect::UpdateTarget { feature, merged } => {
+                let outcome = match refused {
+                    Some(detail) => UpdateOutcome::Failed { detail },
+                    None => self.update(target, feature, merged),
+                };
+                let (feature, commit) = (feature.clone(), merged.commit.clone());
+                Some(Report::Update { feature, commit, outcome })
+            }
+            Effect::AwaitRepo { feature } => Some(Report::RepoFree { feature: feature.clone() }),
+            Effect::AwaitClean { feature } => {
+                let repo = self.repos.get(&target.place.common_dir)?;
+                let dirty = repo.dirty.contains(refname(target));
+                (!dirty).then(|| Report::TargetClean { feature: feature.clone() })
+            }
+            Effect::SuperviseJob { .. }
+            | Effect::StopJob { .. }
+            | Effect::WatchAgents { .. }
+            | Effect::SweepAgents { .. } => None,
+        }
+    }
+
+    fn prepare(
+        &mut self,
+        target: &Target,
+        feature: &FeatureId,
+        base: Option<&Oid>,
+        sync: Option<&Oid>,
+    ) -> WorktreeOutcome {
+        let Some(repo) = self.repos.get_mut(&target.place.common_dir) else {
+            return WorktreeOutcome::TargetMissing;
+        };
+        let name = (target.run.id.clone(), feature.clone());
+        let kept = repo.branches.get(&name).map(|branch| branch.base.clone());
+        let tip = repo.refs.get(refname(target)).cloned();
+        let Some(base) = base.cloned().or(kept).or(tip) else {
+            return WorktreeOutcome::TargetMissing;
+        };
+        let branch = repo.branches.entry(name.clone()).or_insert_with(|| Branch {
+            base: base.clone(),
+            tip: base.clone(),
+            dirty: super::merging::Tree::new(),
+            elsewhere: false,
+        });
+        let (own, clean) = (branch.tip.clone(), branch.dirty.is_empty() && !branch.elsewhere);
+        if let Some(sync) = sync
+            && clean
+            && !repo.is_ancestor(sync, &own)
+        {
+            match repo.merge_trees(&own, sync) {
+                Ok(tree) => {
+                    let made = repo.commit(vec![own, sync.clone()], tree);
+                    if let Some(branch) = repo.branches.get_mut(&name) {
+                        branch.tip = made;
+                    }
+                }
+                Err(paths) => return WorktreeOutcome::SyncConflict { paths },
+            }
+        }
+        WorktreeOutcome::Ready { path: format!("/nowhere/worktrees/{feature}"), base }
+    }
+
+    fn commit(&mut self, target: &Target, feature: &FeatureId, _job: &JobId) -> CommitOutcome {
+        let refuses = self.dice.percent(2);
+        let rule = target.run.plan().map(|(spec, _)| spec.commit);
+        let missing = || CommitOutcome::Failed { detail: "there is no worktree".to_owned() };
+        let Some(repo) = self.repos.get_mut(&target.place.common_dir) else { return missing() };
+        let name = (target.run.id.clone(), feature.clone());
+        let Some(branch) = repo.branches.get(&name) else { return missing() };
+        if branch.elsewhere {
+            return CommitOutcome::LeftBranch { found: "elsewhere".to_owned() };
+        }
+        if rule == Some(CommitRule::Auto) && !branch.dirty.is_empty() {
+            if refuses {
+                return CommitOutcome::HookRefused { output: "no".to_owned() };
+            }
+            repo.commit_leftovers(&name);
+        }
+        let Some(branch) = repo.branches.get(&name) else { return missing() };
+        let tested = Tested { commit: branch.tip.clone(), tree: repo.tree_id(&branch.tip) };
+        if branch.tip == branch.base {
+            CommitOutcome::NoChange(tested)
+        } else {
+            CommitOutcome::Commit(tested)
+        }
+    }
+
+    fn merge(&mut self, target: &Target, commit: &Oid) -> MergeOutcome {
+        let Some(repo) = self.repos.get_mut(&target.place.common_dir) else {
+            return MergeOutcome::TargetMissing;
+        };
+        let Some(onto) = repo.refs.get(refname(target)).cloned() else {
+            return MergeOutcome::TargetMissing;
+        };
+        if repo.is_ancestor(commit, &onto) {
+            return MergeOutcome::AlreadyThere { commit: onto };
+        }
+        let tree = match repo.merge_trees(&onto, commit) {
+            Ok(tree) => tree,
+            Err(paths) => return MergeOutcome::Conflict { paths },
+        };
+        if tree == repo.tree(&onto) {
+            return MergeOutcome::AlreadyThere { commit: onto };
+        }
+        let strategy = target.run.plan().map(|(spec, _)| spec.landing.strategy);
+        let parents = match strategy {
+            Some(Strategy::Squash) => vec![onto.clone()],
+            Some(Strategy::Merge) | None => vec![onto.clone(), commit.clone()],
+        };
+        let made = repo.commit(parents, tree);
+        repo.made_of.insert(made.clone(), commit.clone());
+        let tree = repo.tree_id(&made);
+        MergeOutcome::Merged(Merged { onto, commit: made, tree })
+    }
+
+    fn update(&mut self, target: &Target, feature: &FeatureId, merged: &Merged) -> UpdateOutcome {
+        let blind = self.mutation == Mutation::SkipCompare;
+        let name = refname(target);
+        let Some(repo) = self.repos.get_mut(&target.place.common_dir) else {
+            return UpdateOutcome::Missing;
+        };
+        let Some(tip) = repo.refs.get(name).cloned() else { return UpdateOutcome::Missing };
+        if repo.is_ancestor(&merged.commit, &tip) {
+            return UpdateOutcome::Landed;
+        }
+        if tip != merged.onto && !blind {
+            return UpdateOutcome::Moved;
+        }
+        if repo.dirty.contains(name) {
+            let (paths, why) = (vec!["readme".to_owned()], "uncommitted changes".to_owned());
+            return UpdateOutcome::Dirty { paths, why };
+        }
+        repo.refs.insert(name.to_owned(), merged.commit.clone());
+        self.note(|| format!("git: {name} moves to {} for {feature}", merged.commit));
+        self.check_landing(target, feature, merged, &tip);
+        UpdateOutcome::Landed
+    }
+}
+
+/// The target ref of a plan run.
+pub(super) fn refname(target: &Target) -> &str {
+    target.run.plan().map_or("refs/heads/main", |(spec, _)| spec.target.as_str())
+}

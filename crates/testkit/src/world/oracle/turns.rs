@@ -1,0 +1,78 @@
+//! What must hold of the runs in memory after every turn: queues, caps, and checkouts.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tidegate_core::ids::QueueKey;
+use tidegate_core::run::{JobState, Purpose, Run, Status};
+
+use super::super::course::World;
+
+impl World {
+    /// A turn has come to its end.
+    pub(in super::super) fn check_turn(&mut self) {
+        let Some(daemon) = &self.daemon else { return };
+        let mut active: BTreeMap<&QueueKey, &Run> = BTreeMap::new();
+        let mut features = 0_u32;
+        let mut gates = 0_u32;
+        let mut slots = BTreeSet::new();
+        let mut broken = None;
+        for run in daemon.engine.runs() {
+            if matches!(run.status, Status::Pending) {
+                continue;
+            }
+            if let Some(other) = active.insert(&run.queue, run) {
+                broken = Some(format!("I5: {} and {} run in one queue", other.id, run.id));
+            }
+            if let Some((spec, plan)) = run.plan() {
+                let held = plan.features.values().filter(|feature| feature.holds_slot()).count();
+                let held = u32::try_from(held).unwrap_or(u32::MAX);
+                features += held;
+                if held > spec.active_max {
+                    broken = Some(format!("caps: {held} features of {} are active", run.id));
+                }
+            }
+            for (id, job) in &run.jobs {
+                if let Purpose::Gate { slot, .. } = job.purpose {
+                    gates += u32::from(job.state.is_live());
+                    if job.state.is_live() && !slots.insert(slot) {
+                        broken = Some(format!("{id} shares checkout {slot}"));
+                    }
+                }
+            }
+        }
+        if features > self.caps.features || gates > self.caps.gates {
+            broken = Some(format!("caps: {features} features, {gates} gates, {:?}", self.caps));
+        }
+        if let Some(why) = broken {
+            self.fail(|| why);
+        }
+    }
+}
+
+/// A run in a few lines, for the report of a failure.
+pub(in super::super) fn describe(run: &Run) -> String {
+    let mut text = format!("{} {:?}", run.id, run.status);
+    if let Some((spec, plan)) = run.plan() {
+        for (wave, id) in spec.in_order() {
+            let feature = plan.features.get(id);
+            let state = feature.map(|feature| format!("{:?}", feature.state));
+            text.push_str(&format!("\n  {wave} {id}: {}", state.unwrap_or_default()));
+        }
+    }
+    if let Some((_, launcher)) = run.launcher() {
+        text.push_str(&format!("\n  {launcher:?}"));
+    }
+    for (id, job) in run.jobs.iter().filter(|(_, job)| !job.state.is_finished()) {
+        let state = match &job.state {
+            JobState::Launching => "launching",
+            JobState::Running(_) => "running",
+            JobState::Stopping { .. } => "stopping",
+            JobState::Finished { .. } => "finished",
+            JobState::Quarantined { .. } => "quarantined",
+        };
+        text.push_str(&format!("\n  {id} {:?} {state}", job.purpose));
+    }
+    let open: Vec<String> = run.outstanding().into_keys().map(|key| key.0).collect();
+    text.push_str(&format!("\n  open: {open:?}"));
+    text
+}

@@ -1,0 +1,93 @@
+//! What a seed's clients submit: plans and launchers of many shapes, into several queues.
+
+use tidegate_core::ids::{AdhocId, InvalidName, LaneName};
+use tidegate_core::launcher::Selection;
+use tidegate_core::plan::{CommitRule, OnFailure, ReviewPolicy, Strategy};
+use tidegate_core::run::Work;
+use tidegate_daemon::engine::Command;
+
+use super::course::World;
+use super::dice::Dice;
+use crate::builders::{Blobs, PlanBuilder, launcher, place, submit};
+
+/// Folders of the repositories.
+pub(super) const FOLDERS: [&str; 2] = ["berths", "tides"];
+/// Targets of each repository.
+pub(super) const TARGETS: [&str; 2] = ["refs/heads/main", "refs/heads/next"];
+
+impl World {
+    /// Has the clients of this seed submit what they have.
+    pub(super) fn submit_all(&mut self) {
+        let runs = self.dice.between(1, 4);
+        for _ in 0..runs {
+            match self.next_submit() {
+                Ok(command) => self.order("client", command),
+                Err(error) => self.fail(|| format!("BUG: a scenario's name: {error}")),
+            }
+        }
+    }
+
+    fn next_submit(&mut self) -> Result<Command, InvalidName> {
+        let dice = &mut self.dice;
+        let lane = LaneName::new(if dice.percent(70) { "main" } else { "side" })?;
+        let adhoc = if dice.percent(15) { Some(AdhocId::new("once")?) } else { None };
+        let folder = FOLDERS[usize::from(dice.percent(30))];
+        let (work, blobs) = if dice.percent(60) { plan(dice)? } else { launcher_of(dice) };
+        Ok(submit(place(folder), (lane, adhoc), work, blobs))
+    }
+}
+
+fn launcher_of(dice: &mut Dice) -> (Work, Blobs) {
+    let mut wave = |percent| {
+        dice.percent(percent).then(|| u32::try_from(dice.between(1, 4)).unwrap_or(1))
+    };
+    let (start_wave, end_wave) = (wave(50), wave(30));
+    let selection = Selection { start_wave, end_wave, auto_next: dice.percent(20) };
+    let resumes_max = u32::try_from(dice.below(3)).unwrap_or(0);
+    (launcher(&["sh", "job.sh"], selection, resumes_max), Vec::new())
+}
+
+fn plan(dice: &mut Dice) -> Result<(Work, Blobs), InvalidName> {
+    let mut builder = PlanBuilder::new("Harbour board")?;
+    let waves = dice.between(1, 3);
+    for wave in 1..=waves {
+        let ids = ["a", "b", "c"].map(|letter| format!("w{wave}{letter}"));
+        let count = usize::try_from(dice.between(1, 3)).unwrap_or(1);
+        let ids: Vec<&str> = ids.iter().take(count).map(String::as_str).collect();
+        builder = builder.wave(&ids)?;
+    }
+    let mut dice = dice.fork();
+    let builder = builder.with(|spec| {
+        TARGETS[usize::from(dice.percent(20))].clone_into(&mut spec.target);
+        if dice.percent(25) {
+            spec.review = ReviewPolicy::Person;
+        }
+        if dice.percent(30) {
+            spec.on_failure = OnFailure::Continue;
+        }
+        if dice.percent(30) {
+            spec.landing.strategy = Strategy::Squash;
+        }
+        if dice.percent(20) {
+            spec.landing.merge_gates.clear();
+        }
+        if dice.percent(20) {
+            spec.commit = CommitRule::Agent;
+        }
+        spec.active_max = u32::try_from(dice.between(1, 3)).unwrap_or(1);
+        let ids: Vec<_> = spec.in_order().map(|(_, id)| id.clone()).collect();
+        for (at, id) in ids.iter().enumerate() {
+            let Some(feature) = spec.features.get_mut(id) else { continue };
+            feature.iterations_max = u32::try_from(dice.between(1, 3)).unwrap_or(1);
+            feature.attempts_max = u32::try_from(dice.between(1, 3)).unwrap_or(1);
+            feature.allow_no_change = dice.percent(30);
+            if dice.percent(10) {
+                feature.gates.clear();
+            }
+            if at > 0 && dice.percent(35) {
+                feature.needs.push(ids[dice.index(at)].clone());
+            }
+        }
+    });
+    Ok(builder.build())
+}

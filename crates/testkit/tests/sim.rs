@@ -1,0 +1,79 @@
+//! The simulation: a fixed share of seeds, and the proof that its oracles see.
+//!
+//! `SIM_SEED=n` runs the world of one seed alone; `SIM_SEEDS=n` another number of them.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use tidegate_testkit::faults::Mutation;
+use tidegate_testkit::sim::{Options, run};
+
+/// Seeds that are run by default.
+const SHARE: u64 = 2_000;
+/// Seeds within which a mutation must be seen.
+const MUTANTS: u64 = 200;
+
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok().map(|text| text.parse().unwrap())
+}
+
+#[test]
+fn worlds_of_all_seeds_hold() {
+    let seeds = match number("SIM_SEED") {
+        Some(seed) => seed..seed + 1,
+        None => 0..number("SIM_SEEDS").unwrap_or(SHARE),
+    };
+    let report = run(seeds, &Options::default());
+    assert!(report.failures.is_empty(), "{report}");
+    eprintln!("{report}");
+}
+
+/// Runs worlds that lie until one is found out, and gives what was seen first.
+fn seen(mutation: Mutation) -> String {
+    let options = Options { mutation, ..Options::default() };
+    let report = run(0..MUTANTS, &options);
+    let first = report.failures.first().unwrap_or_else(|| panic!("not seen: {report}"));
+    first.violation.what.clone()
+}
+
+#[test]
+fn host_that_starts_an_attempt_twice_is_seen() {
+    assert!(seen(Mutation::StartTwice).contains("I1"));
+}
+
+#[test]
+fn git_that_does_not_compare_is_seen() {
+    assert!(seen(Mutation::SkipCompare).contains("landing"));
+}
+
+#[test]
+fn report_that_never_comes_is_seen() {
+    assert!(seen(Mutation::LoseReports).contains("I6"));
+}
+
+#[test]
+fn gate_that_lies_is_seen() {
+    assert!(seen(Mutation::GatesLie).contains("gate"));
+}
+
+#[test]
+fn sweep_that_ends_nothing_is_seen() {
+    let what = seen(Mutation::SweepNothing);
+    assert!(what.contains("I4") || what.contains("I1"), "{what}");
+}
+
+#[test]
+fn client_that_forgets_its_key_is_seen() {
+    assert!(seen(Mutation::ForgetKeys).contains("I3"));
+}
+
+#[test]
+fn changed_log_is_seen() {
+    assert!(seen(Mutation::TamperWithLog).contains("I2"));
+}
+
+#[test]
+fn world_of_a_seed_is_the_same_twice() {
+    let options = Options { threads: 1, ..Options::default() };
+    let (one, other) = (run(7..17, &options), run(7..17, &options));
+    assert_eq!(one, other);
+    assert!(one.seen.steps > 0);
+}
