@@ -100,7 +100,7 @@ fn of_registered(id: &AgentId, agent: &Registered, recorded: bool, sight: &Sight
         job_id: None,
         attempt: 1,
         pid,
-        pgid: None,
+        pgid: pid.filter(|_| alive).and_then(group_of),
         runner_pid: None,
         executor_pid: pid,
         last_heartbeat_at: Some(stamp(agent.heartbeat_at)),
@@ -122,6 +122,13 @@ fn of_registered(id: &AgentId, agent: &Registered, recorded: bool, sight: &Sight
         ended_at: agent.end.as_ref().map(|end| stamp(end.at)),
         recorded,
     }
+}
+
+/// The process group of a process whose identity was proved just now.
+fn group_of(pid: u32) -> Option<u32> {
+    let pid = rustix::process::Pid::from_raw(pid.cast_signed())?;
+    let group = rustix::process::getpgid(Some(pid)).ok()?;
+    Some(group.as_raw_nonzero().get().cast_unsigned())
 }
 
 fn of_end(end: &AgentEnd) -> Disposition {

@@ -1,10 +1,11 @@
 //! What a run or a feature waits for, in one line: queue, wave, needs, slots, target, consent.
 
-use tidegate_core::ids::{AgentId, FeatureId, QueueKey, RunId};
+use tidegate_core::ids::{FeatureId, QueueKey, RunId};
 use tidegate_core::plan::{OnFailure, PlanSpec, ReviewPolicy};
 use tidegate_core::run::{Building, Feature, FeatureState, GateStep, LandStep, Plan, Run, Status};
 
 use super::attention::in_words;
+use super::words::living_agents;
 
 /// Where a pending run stands in its queue.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -61,9 +62,8 @@ fn turn(run: &Run, queue: Option<&QueuePlace>, supervised: bool) -> String {
 
 fn of_running(run: &Run) -> Option<String> {
     if let Some((_, launcher)) = run.launcher() {
-        let degraded = launcher.degraded.as_ref()?;
-        let ids: Vec<&str> = degraded.agents.iter().map(AgentId::as_str).collect();
-        return Some(format!("its agents: {}", ids.join(", ")));
+        launcher.degraded.as_ref()?;
+        return Some(format!("its agents: {}", living_agents(run, launcher).join(", ")));
     }
     let (spec, plan) = run.plan()?;
     let open: Vec<_> = spec.in_order().filter(|(_, id)| is_open(plan, id)).collect();

@@ -1,6 +1,5 @@
 //! The closed words of the run document, from a run's state.
 
-use tidegate_core::ids::AgentId;
 use tidegate_core::launcher::{End, Launcher, LauncherSpec, Source};
 use tidegate_core::run::{JobState, Purpose, Run, Status};
 use tidegate_protocol::{Disposition, RecoveryState, ResumeAction, RunStatus};
@@ -60,11 +59,12 @@ impl Words {
             let limit = spec.resumes_max;
             let so_far = launcher.resumes_since_progress;
             self.resuming(wave, &format!("{so_far} of {limit} resumes used"));
-        } else if let Some(degraded) = &launcher.degraded {
+        } else if launcher.degraded.is_some() {
             self.recovery = RecoveryState::Degraded;
             self.action = Some(ResumeAction::WaitForLiveAgents);
-            let ids: Vec<&str> = degraded.agents.iter().map(AgentId::as_str).collect();
-            self.detail = Some(format!("the launcher is gone, {} live on", ids.join(", ")));
+            let ids = living_agents(&derived.run, launcher);
+            let ids = if ids.is_empty() { "agents".to_owned() } else { ids.join(", ") };
+            self.detail = Some(format!("the launcher is gone, {ids} live on"));
         } else if let Some(wave) = resume_under_way(&derived.run, launcher) {
             self.resuming(wave, &format!("resume {}", launcher.resumes));
         }
@@ -75,6 +75,19 @@ impl Words {
         self.action = Some(ResumeAction::ResumeCurrentWave);
         self.detail = Some(format!("the launcher is gone and goes on at wave {wave}: {count}"));
     }
+}
+
+/// The agents of a launcher that have no end: registered ones, and jobs of ours.
+pub(super) fn living_agents<'r>(run: &'r Run, launcher: &'r Launcher) -> Vec<&'r str> {
+    let registered = launcher.registered.iter().filter(|(_, agent)| agent.end.is_none());
+    let mut living: Vec<&str> = registered.map(|(id, _)| id.as_str()).collect();
+    for job in run.jobs.values().filter(|job| job.state.is_live()) {
+        match &job.purpose {
+            Purpose::LauncherAgent { agent, .. } => living.push(agent.as_str()),
+            Purpose::Launcher { .. } | Purpose::Agent { .. } | Purpose::Gate { .. } => {}
+        }
+    }
+    living
 }
 
 /// The wave of a resume that is recorded and whose launcher has not started yet.
