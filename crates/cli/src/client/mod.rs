@@ -7,6 +7,8 @@ mod follow;
 mod socket;
 mod sse;
 mod start;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use command::{Client, Starting};
 pub(crate) use follow::{Feed, Filter, Wake};
