@@ -151,7 +151,7 @@ fn follower_goes_on_behind_what_it_saw() {
         while seen.last() != Some(&8) {
             match feed.next(None, std::future::pending()).await.unwrap() {
                 Wake::Events(events) => {
-                    seen.extend(events.iter().map(|event: &EventView| event.seq))
+                    seen.extend(events.iter().map(|event: &EventView| event.seq));
                 }
                 Wake::Connected => {}
                 Wake::Extra | Wake::Interrupted | Wake::TimedOut => panic!("nothing else happens"),
