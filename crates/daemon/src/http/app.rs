@@ -89,8 +89,11 @@ impl App {
         command: Command,
         idempotency: Option<Idempotency>,
     ) -> Result<Value, Problem> {
+        fail::fail_point!("daemon.request.before_call");
         let answer = self.site.handle.call(command, idempotency);
-        match tokio::time::timeout(ENGINE_LIMIT, answer).await {
+        let answer = tokio::time::timeout(ENGINE_LIMIT, answer).await;
+        fail::fail_point!("daemon.request.before_answer");
+        match answer {
             Ok(Ok(answer)) => answer,
             Ok(Err(_)) => Err(stopping()),
             Err(_) => {

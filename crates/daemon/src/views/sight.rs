@@ -10,7 +10,7 @@ use tidegate_core::limits::HEARTBEAT_FRESH_MS;
 use tidegate_core::run::{Ingested, Run};
 use tidegate_core::time::WallMs;
 use tidegate_core::verdict::{Mark, Observation};
-use tidegate_process::peer::{Origin, origin};
+use tidegate_process::peer::{KnownShim, Origin, origin};
 use tidegate_process::{identity, observe};
 
 use super::place::HomePaths;
@@ -55,8 +55,9 @@ impl Sight {
             .map(|(path, why)| format!("{}: {why}", path.display()))
             .collect();
         self.ingested.journal = spooled.journal;
+        let shims = shims_of(run);
         for (id, registered) in spooled.agents {
-            if !belongs(run, &id, &registered, home_id) {
+            if !belongs(run, &id, &registered, home_id, &shims) {
                 self.damaged.push(format!("agent {id}: a process of another run, ignored"));
                 continue;
             }
@@ -85,9 +86,25 @@ impl Sight {
     }
 }
 
+/// The shims of the run's jobs that may live.
+fn shims_of(run: &Run) -> Vec<KnownShim> {
+    let live = run.jobs.iter().filter(|(_, job)| job.state.is_live());
+    let known = live.filter_map(|(id, job)| {
+        let shim = job.state.started()?.shim.clone();
+        Some(KnownShim { shim, job: id.to_string() })
+    });
+    known.collect()
+}
+
 /// Whether a registered process is one of the run: known to the store, gone already, or below a
 /// job of the run.
-fn belongs(run: &Run, id: &AgentId, registered: &Registered, home_id: &str) -> bool {
+fn belongs(
+    run: &Run,
+    id: &AgentId,
+    registered: &Registered,
+    home_id: &str,
+    shims: &[KnownShim],
+) -> bool {
     let AgentProcess::Local(process) = &registered.process else { return true };
     let known = run.launcher().and_then(|(_, launcher)| launcher.registered.get(id));
     if known.is_some_and(|known| known.process == registered.process) {
@@ -95,7 +112,7 @@ fn belongs(run: &Run, id: &AgentId, registered: &Registered, home_id: &str) -> b
     }
     match identity::is_alive(process) {
         Ok(false) => true,
-        Ok(true) => match origin(process, home_id, &[]) {
+        Ok(true) => match origin(process, home_id, shims) {
             Ok(Origin::Job(job)) => JobId::parse(&job).is_ok_and(|job| *job.run() == run.id),
             Ok(Origin::Outside | Origin::Unknown) | Err(_) => false,
         },
