@@ -9,7 +9,7 @@ use tidegate_core::limits::HEARTBEAT_FRESH_MS;
 use tidegate_core::run::{Ingested, Run};
 use tidegate_core::time::WallMs;
 use tidegate_process::identity;
-use tidegate_process::peer::{Origin, origin};
+use tidegate_process::peer::{KnownShim, Origin, origin};
 
 use super::context::Context;
 use crate::{clock, spool};
@@ -76,8 +76,13 @@ fn belongs(ctx: &Context, run: &Run, id: &AgentId, registered: &Registered) -> b
     }
 }
 
+/// Whether a process is below a shim of the run, or carries a run tag of it.
 fn carries_tag(ctx: &Context, run: &Run, process: &Identity) -> bool {
-    match origin(process, &ctx.home_id, &[]) {
+    let started = run.jobs.iter().filter_map(|(id, job)| Some((id, job.state.started()?)));
+    let shims: Vec<KnownShim> = started
+        .map(|(id, started)| KnownShim { shim: started.shim.clone(), job: id.to_string() })
+        .collect();
+    match origin(process, &ctx.home_id, &shims) {
         Ok(Origin::Job(job)) => JobId::parse(&job).is_ok_and(|job| *job.run() == run.id),
         Ok(Origin::Outside | Origin::Unknown) | Err(_) => false,
     }
