@@ -7,7 +7,7 @@
 //! `TIDEGATE_FAIL_TRACE=FILE` gets the name of every point that is hit, one a line.
 
 use std::ffi::OsString;
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -45,7 +45,7 @@ pub(crate) fn configure() -> Result<(), String> {
     };
     let once = std::env::var_os("TIDEGATE_FAIL_ONCE").map(PathBuf::from);
     let trace = match std::env::var_os("TIDEGATE_FAIL_TRACE") {
-        Some(path) => Some(Arc::new(open_trace(Path::new(&path))?)),
+        Some(path) => Some(Arc::from(checked_trace(Path::new(&path))?)),
         None => None,
     };
     if let Some(trace) = &trace {
@@ -90,7 +90,7 @@ fn parse_one(entry: &str) -> Result<Fault, String> {
     }
 }
 
-fn arm(fault: Fault, once: Option<PathBuf>, trace: Option<Arc<File>>) -> Result<(), String> {
+fn arm(fault: Fault, once: Option<PathBuf>, trace: Option<Arc<Path>>) -> Result<(), String> {
     let Fault { name, action, at } = fault;
     let signal = match action {
         Action::Kill => Signal::KILL,
@@ -127,14 +127,18 @@ fn claim(dir: &Path, name: &str, action: Action) -> bool {
     OpenOptions::new().write(true).create_new(true).open(marker).is_ok()
 }
 
-fn open_trace(path: &Path) -> Result<File, String> {
-    let file = OpenOptions::new().append(true).create(true).open(path);
-    file.map_err(|error| format!("TIDEGATE_FAIL_TRACE: {}: {error}", path.display()))
+/// The trace's path, if it can be written.
+fn checked_trace(path: &Path) -> Result<&Path, String> {
+    let open = OpenOptions::new().append(true).create(true).open(path);
+    open.map(|_| path).map_err(|error| format!("TIDEGATE_FAIL_TRACE: {}: {error}", path.display()))
 }
 
-fn note(mut trace: &File, name: &str) {
-    // One write: lines of several processes do not mix.
-    let _ = trace.write_all(format!("{name}\n").as_bytes());
+/// Opened for every line: a shim closes what it inherits, and its numbers go to other files.
+fn note(trace: &Path, name: &str) {
+    if let Ok(mut trace) = OpenOptions::new().append(true).open(trace) {
+        // One write: lines of several processes do not mix.
+        let _ = trace.write_all(format!("{name}\n").as_bytes());
+    }
 }
 
 #[cfg(test)]

@@ -9,8 +9,17 @@ mod cancels;
 mod codes;
 mod daemons;
 mod events;
+#[cfg(feature = "failpoints")]
+mod faults;
 mod first;
 mod harness;
+mod plan_dirty;
+mod plan_ends;
+mod plan_landing;
+mod plan_pinned;
+mod plan_repair;
+mod plan_stage;
+mod plan_waves;
 mod queues;
 mod resumes;
 mod rows;
