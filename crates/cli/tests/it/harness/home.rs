@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Mutex;
 
 use rustix::process::Signal;
 use serde_json::Value;
@@ -26,6 +27,7 @@ count() { echo "$$" >> "$T/$1"; }
 pub(crate) struct Home {
     folder: tempfile::TempDir,
     repo: Repo,
+    namespace: Mutex<Option<u32>>,
 }
 
 impl Home {
@@ -35,7 +37,7 @@ impl Home {
         let folder = tempfile::Builder::new().prefix("it-").tempdir_in(scratch).unwrap();
         let repo = Repo::make(&folder.path().join("harbour"));
         std::fs::create_dir(folder.path().join("user")).unwrap();
-        Self { folder, repo }
+        Self { folder, repo, namespace: Mutex::default() }
     }
 
     /// The state directory.
@@ -71,9 +73,23 @@ impl Home {
         self.appears(name).trim().parse().unwrap()
     }
 
+    /// From now on every call is made in the mount namespace of this process, or in ours again.
+    pub(crate) fn enter(&self, process: Option<u32>) {
+        *self.namespace.lock().unwrap() = process;
+    }
+
     /// A call in the repository, in an environment of its own, not yet started.
     pub(crate) fn call(&self, words: &[impl AsRef<OsStr>]) -> Command {
-        let mut call = Command::new(BINARY);
+        let mut call = match *self.namespace.lock().unwrap() {
+            None => Command::new(BINARY),
+            Some(process) => {
+                // Entering a namespace leads to its root.
+                let mut call = Command::new("nsenter");
+                call.args(["--mount", "--target", &process.to_string(), "env", "-C"]);
+                call.arg(self.repo.root()).arg(BINARY);
+                call
+            }
+        };
         call.args(words);
         self.place(&mut call);
         call

@@ -2,6 +2,7 @@
 //! waiting for conditions, and facts about processes. It knows no test.
 
 mod home;
+mod namespace;
 mod output;
 mod processes;
 mod repo;
@@ -10,9 +11,10 @@ mod until;
 mod wire;
 
 pub(crate) use home::Home;
+pub(crate) use namespace::namespace;
 pub(crate) use output::Output;
 pub(crate) use processes::{Fence, end, is_gone, mentioning, signal, tagged};
 pub(crate) use repo::Repo;
-pub(crate) use tree::digest;
+pub(crate) use tree::{digest, is_as_before};
 pub(crate) use until::{LIMIT, until};
 pub(crate) use wire::{Answer, post};

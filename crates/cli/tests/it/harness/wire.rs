@@ -33,7 +33,8 @@ pub(crate) fn post(
     let body = body.to_string();
     let more: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
     let told = headers.iter().any(|(name, _)| *name == "tidegate-version");
-    let version = if told { "" } else { concat!("tidegate-version: ", env!("CARGO_PKG_VERSION"), "\r\n") };
+    let version =
+        if told { "" } else { concat!("tidegate-version: ", env!("CARGO_PKG_VERSION"), "\r\n") };
     let length = body.len();
     let request = format!(
         "POST /api/v1{route} HTTP/1.1\r\nhost: tidegate\r\n{version}{more}\

@@ -1,0 +1,25 @@
+//! A mount namespace of its own, made with root's rights, in which one thing of the system is
+//! different.
+
+use std::process::{Command, Stdio};
+
+use super::{Fence, Home, until};
+
+/// Makes a namespace with these `mount` commands (`$T` is the folder beside the home); `None` where
+/// the system does not allow it.
+pub(crate) fn namespace(home: &Home, mounts: &str) -> Option<Fence> {
+    let name = format!("namespace-{}", mounts.len());
+    let script = format!("{{ {mounts}; }} || exit 1\nmark {name}; await never");
+    let program = home.program(&format!("{name}.sh"), &script);
+    let mut holder = Command::new("unshare");
+    holder.args(["--mount", "--propagation", "private", &program]);
+    home.place(&mut holder);
+    let holder = Fence::start(holder.stdout(Stdio::null()).stderr(Stdio::null()));
+    let made = until("a namespace", || {
+        if home.beside(&name).exists() {
+            return Some(true);
+        }
+        super::is_gone(holder.pid()).then_some(false)
+    });
+    made.then_some(holder)
+}
