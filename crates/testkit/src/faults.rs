@@ -35,6 +35,8 @@ pub enum Fault {
     RivalPush,
     /// The checkout of a target gets uncommitted changes for a while.
     DirtyCheckout,
+    /// Another home serves a repository for a while.
+    HoldRepository,
     /// A target is deleted.
     DeleteTarget,
     /// A record of a job gets unreadable.
@@ -49,7 +51,7 @@ pub enum Fault {
 
 impl Fault {
     /// All of them.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::KillInTransaction,
         Self::KillInDispatch,
         Self::KillBeforeReply,
@@ -66,6 +68,7 @@ impl Fault {
         Self::JumpClock,
         Self::RivalPush,
         Self::DirtyCheckout,
+        Self::HoldRepository,
         Self::DeleteTarget,
         Self::GarbleRecord,
         Self::Cancel,
@@ -91,6 +94,7 @@ impl Fault {
             | Self::JumpClock
             | Self::RivalPush
             | Self::DirtyCheckout
+            | Self::HoldRepository
             | Self::DeleteTarget
             | Self::GarbleRecord
             | Self::Cancel

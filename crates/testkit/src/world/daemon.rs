@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use tidegate_core::admission::Caps;
-use tidegate_core::ids::RunId;
+use tidegate_core::ids::{JobId, RunId};
 use tidegate_core::run::{EffectKey, Report};
 use tidegate_daemon::engine::{Answer, Engine, EngineError, Message, Request, recover};
 use tidegate_store::Store;
@@ -138,25 +138,49 @@ impl World {
         }
     }
 
-    /// An adapter reports. The way to the engine may be long, and a report may come twice.
-    pub(super) fn report(&mut self, run: &RunId, key: Option<&EffectKey>, report: Report) {
-        let Some(daemon) = &self.daemon else { return };
-        let number = daemon.number;
-        if self.mutation == Mutation::LoseReports && self.dice.percent(20) {
-            return;
-        }
-        let parcel = Parcel::Report(run.clone(), key.cloned(), report);
-        self.send_parcel(number, &parcel);
-        if self.strikes(Fault::RepeatReport) {
-            self.send_parcel(number, &parcel);
+    /// An adapter answers an effect. The way to the engine may be long, and an answer may come
+    /// twice.
+    pub(super) fn answer(&mut self, run: &RunId, key: &EffectKey, report: Report) {
+        let parcel = Parcel::Report(run.clone(), Some(key.clone()), report);
+        if self.is_sent() {
+            self.send_parcel(&parcel, 0);
+            if self.strikes(Fault::RepeatReport) {
+                self.send_parcel(&parcel, 0);
+            }
         }
     }
 
-    fn send_parcel(&mut self, number: u32, parcel: &Parcel) {
+    /// An adapter tells what it saw of a job: in the order that it saw it. What was read of files
+    /// is told once, all else may come twice.
+    pub(super) fn tell(&mut self, job: &JobId, report: Report) {
+        let once = matches!(report, Report::Ingested(_));
+        let parcel = Parcel::Report(job.run().clone(), None, report);
+        if !self.is_sent() {
+            return;
+        }
+        let Some(daemon) = &self.daemon else { return };
+        let after = daemon.hands.told.get(job).copied().unwrap_or_default();
+        let moment = self.send_parcel(&parcel, after);
+        if let Some(daemon) = &mut self.daemon {
+            daemon.hands.told.insert(job.clone(), moment);
+        }
+        if !once && self.strikes(Fault::RepeatReport) {
+            self.send_parcel(&parcel, moment);
+        }
+    }
+
+    fn is_sent(&mut self) -> bool {
+        !(self.mutation == Mutation::LoseReports && self.dice.percent(20))
+    }
+
+    fn send_parcel(&mut self, parcel: &Parcel, after: u64) -> u64 {
+        let Some(daemon) = &self.daemon else { return after };
+        let number = daemon.number;
         let late = self.strikes(Fault::LateReport);
         let delay = if late { self.dice.between(50, 20_000) } else { self.dice.below(20) };
-        let moment = self.clock.now() + delay;
+        let moment = (self.clock.now() + delay).max(after);
         self.schedule.at(moment, Happening::Arrive(number, Box::new(parcel.clone())));
+        moment
     }
 
     pub(super) fn turn(&mut self, number: u32) {
@@ -215,8 +239,8 @@ impl World {
         let mut waiting = Waiting::new();
         for parcel in daemon.inbox.drain(..count) {
             match parcel {
-                Parcel::Report(run, report) => {
-                    messages.push(Message::Report { run, key: None, report });
+                Parcel::Report(run, key, report) => {
+                    messages.push(Message::Report { run, key, report });
                 }
                 Parcel::Nudge(run) => {
                     let command = tidegate_daemon::engine::Command::Nudge { run };

@@ -17,6 +17,9 @@ impl World {
         // git or the disk may refuse, once in a while.
         let refused = !self.calm && self.dice.percent(1);
         let refused = refused.then(|| "the disk refused".to_owned());
+        if let Some(held) = self.held(target, effect) {
+            return held;
+        }
         match effect {
             Effect::PrepareWorktree { feature, base, sync } => {
                 let outcome = match refused {
@@ -47,11 +50,32 @@ impl World {
                 let (feature, commit) = (feature.clone(), merged.commit.clone());
                 Some(Report::Update { feature, commit, outcome })
             }
-            Effect::AwaitRepo { feature } => Some(Report::RepoFree { feature: feature.clone() }),
             Effect::AwaitClean { feature } => {
                 let repo = self.repos.get(&target.place.common_dir)?;
                 let dirty = repo.dirty.contains(refname(target));
                 (!dirty).then(|| Report::TargetClean { feature: feature.clone() })
+            }
+            Effect::AwaitRepo { feature } => Some(Report::RepoFree { feature: feature.clone() }),
+            Effect::SuperviseJob { .. }
+            | Effect::StopJob { .. }
+            | Effect::WatchAgents { .. }
+            | Effect::SweepAgents { .. } => None,
+        }
+    }
+
+    /// What comes of work in a repository that another home serves: `None` when none does.
+    fn held(&self, target: &Target, effect: &Effect) -> Option<Option<Report>> {
+        let repo = self.repos.get(&target.place.common_dir)?;
+        let by = || "another home".to_owned();
+        match effect {
+            _ if !repo.held => None,
+            Effect::PrepareWorktree { feature, .. }
+            | Effect::Commit { feature, .. }
+            | Effect::Merge { feature, .. } => {
+                Some(Some(Report::RepoHeld { feature: feature.clone(), by: by() }))
+            }
+            Effect::UpdateTarget { .. } | Effect::AwaitClean { .. } | Effect::AwaitRepo { .. } => {
+                Some(None)
             }
             Effect::SuperviseJob { .. }
             | Effect::StopJob { .. }

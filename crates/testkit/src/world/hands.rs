@@ -20,6 +20,8 @@ use crate::faults::Mutation;
 pub(super) struct Hands {
     pub(super) entries: BTreeMap<JobId, Entry>,
     pub(super) wanted: BTreeMap<EffectName, (Target, Effect)>,
+    /// When the newest report about a job arrives: a job's reports keep their order.
+    pub(super) told: BTreeMap<JobId, u64>,
 }
 
 /// What is remembered of a job between two looks.
@@ -54,8 +56,8 @@ impl World {
             | Effect::Commit { .. }
             | Effect::Merge { .. }
             | Effect::UpdateTarget { .. }
-            | Effect::AwaitRepo { .. }
-            | Effect::AwaitClean { .. } => {
+            | Effect::AwaitClean { .. }
+            | Effect::AwaitRepo { .. } => {
                 let name = (target.run.id.clone(), key);
                 let sweep = matches!(effect, Effect::SweepAgents { .. });
                 let Some(daemon) = &mut self.daemon else { return };
@@ -104,7 +106,7 @@ impl World {
         };
         let Some((target, effect)) = daemon.hands.wanted.get(name).cloned() else { return };
         match self.git_work(&target, &effect) {
-            Some(report) => self.report(&name.0, Some(&name.1), report),
+            Some(report) => self.answer(&name.0, &name.1, report),
             None => self.plan_in((900, 1_100), Happening::Git(number, name.clone())),
         }
     }
@@ -122,7 +124,7 @@ impl World {
             }
         }
         let report = Report::AgentsSwept { remaining: Vec::new() };
-        self.report(&name.0, Some(&name.1), report);
+        self.answer(&name.0, &name.1, report);
     }
 
     /// One look at one job: observation, verdict, deed, report.
@@ -181,7 +183,7 @@ impl World {
             Verdict::Quarantine { detail } => {
                 self.quarantined.insert(job.clone());
                 let report = Report::JobQuarantined { job: job.clone(), detail };
-                self.report(job.run(), None, report);
+                self.tell(job, report);
                 return false;
             }
         }
@@ -209,7 +211,7 @@ impl World {
         if entry.row == Row::Launching {
             entry.row = Row::Running;
             let report = Report::JobStarted { job: job.clone(), started: started.clone() };
-            self.report(job.run(), None, report);
+            self.tell(job, report);
         }
         self.tell_what_is_new(job, entry);
         if let Some(actor) = entry.stop.clone().filter(|_| !entry.stop_sent) {
@@ -238,7 +240,7 @@ impl World {
             | None => {}
         }
         let report = Report::JobFinished { job: job.clone(), started, exit, ingested };
-        self.report(job.run(), None, report);
+        self.tell(job, report);
         false
     }
 
@@ -254,7 +256,7 @@ impl World {
         let news = ingested.journal.is_some() || !ingested.registered.is_empty();
         if news && entry.ingested.as_ref() != Some(&ingested) {
             entry.ingested = Some(ingested.clone());
-            self.report(job.run(), None, Report::Ingested(ingested));
+            self.tell(job, Report::Ingested(ingested));
         }
     }
 
@@ -263,7 +265,7 @@ impl World {
         let ingested = self.ingest(job, &entry.target);
         if entry.ingested.as_ref() != Some(&ingested) {
             entry.ingested = Some(ingested.clone());
-            self.report(job.run(), None, Report::Ingested(ingested));
+            self.tell(job, Report::Ingested(ingested));
         }
         let remote = self.host.dir(job).is_some_and(|dir| {
             dir.agents.values().any(|a| a.process == AgentProcess::Remote && self.lives(a))

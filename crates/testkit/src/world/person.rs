@@ -139,8 +139,7 @@ fn needs(run: &Run) -> Vec<(FeatureId, Help)> {
             }
             FeatureState::Blocked(block) => match block {
                 Block::Conflict { .. } => Help::Resolve,
-                Block::TargetDirty { .. } => Help::Tidy,
-                Block::RepoHeld { .. } => return None,
+                Block::TargetDirty { .. } | Block::RepoHeld { .. } => Help::Tidy,
                 Block::TargetMissing => Help::MakeTarget,
                 Block::Git { .. } => Help::Retry,
                 Block::Quarantine { job, .. } => Help::EndJob(job.clone()),

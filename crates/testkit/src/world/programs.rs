@@ -210,6 +210,7 @@ impl World {
             self.plan_next_act(pid);
             AgentProcess::Local(self.host.identity(pid))
         };
+        self.note(|| format!("host: {job} registers {agent} as {process:?}"));
         let Some(dir) = self.host.dir_mut(job) else { return };
         let before = dir.agents.get(agent).filter(|before| before.end.is_none());
         if let Some(AgentProcess::Local(before)) = before.map(|before| before.process.clone()) {

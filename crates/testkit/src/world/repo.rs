@@ -38,6 +38,8 @@ pub(super) struct Repo {
     pub(super) branches: BTreeMap<BranchName, Branch>,
     /// Targets whose checkout has work of its user.
     pub(super) dirty: BTreeSet<String>,
+    /// Whether another home serves it.
+    pub(super) held: bool,
     /// Commits of rivals, with the target that they were pushed to.
     pub(super) rivals: Vec<(String, Oid)>,
     /// What each merged commit was made of: the commit of the feature.
@@ -52,6 +54,7 @@ impl Repo {
             refs: BTreeMap::new(),
             branches: BTreeMap::new(),
             dirty: BTreeSet::new(),
+            held: false,
             rivals: Vec::new(),
             made_of: BTreeMap::new(),
         };

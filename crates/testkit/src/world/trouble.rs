@@ -65,6 +65,7 @@ impl World {
             }
             Fault::RivalPush => self.push_rival(),
             Fault::DirtyCheckout => self.soil(),
+            Fault::HoldRepository => self.hold(),
             Fault::DeleteTarget if self.dice.percent(30) => self.delete_target(),
             Fault::GarbleRecord if self.dice.percent(30) => self.garble(),
             Fault::Cancel if self.dice.percent(40) => self.cancel_some(),
@@ -134,10 +135,19 @@ impl World {
         self.plan_in((100, 60_000), Happening::Dirt(dir));
     }
 
+    fn hold(&mut self) {
+        let Some((dir, _)) = self.some_target() else { return };
+        if let Some(repo) = self.repos.get_mut(&dir) {
+            repo.held = true;
+        }
+        self.plan_in((100, 60_000), Happening::Dirt(dir));
+    }
+
     /// The user commits or drops what was in the way.
     pub(super) fn tidy_up(&mut self, dir: &str) {
         if let Some(repo) = self.repos.get_mut(dir) {
             repo.dirty.clear();
+            repo.held = false;
         }
     }
 

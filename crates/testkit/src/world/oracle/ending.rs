@@ -86,6 +86,10 @@ impl World {
             Ok(reader) => reader,
             Err(error) => return self.fail(|| format!("the store does not open: {error}")),
         };
+        match reader.read(|view| self.ends_not_told(&view)) {
+            Ok(ends) => ends.into_iter().for_each(|run| self.check_end_of_run(run)),
+            Err(error) => self.fail(|| format!("the store does not read: {error}")),
+        }
         let found = reader.read(|view| {
             let mut broken = self.broken_promise(&view)?;
             if broken.is_none() {
@@ -98,6 +102,20 @@ impl World {
             Ok(Some(why)) => self.fail(|| why),
             Err(error) => self.fail(|| format!("the store does not read: {error}")),
         }
+    }
+
+    /// Runs whose end was recorded by a daemon that was killed before it could tell.
+    fn ends_not_told(&self, view: &View<'_>) -> Result<Vec<Run>, StoreError> {
+        let listed = view.list(&ListFilter { limit: 1_000, ..ListFilter::default() })?;
+        let mut ends = Vec::new();
+        for row in listed.runs {
+            let id = row.map_err(StoreError::from)?.id;
+            if self.ended.contains_key(&id) {
+                continue;
+            }
+            ends.extend(view.rebuild(&id)?.filter(|run| run.status.is_terminal()));
+        }
+        Ok(ends)
     }
 
     /// I3: a request that was acknowledged without effect, or an effect that nobody asked for.

@@ -137,6 +137,7 @@ fn broken_run(events: &[Event]) -> Option<String> {
         }
         if let Event::FeatureAdmitted { feature } = event
             && let Some((spec, plan)) = run.plan()
+            && plan.features.get(feature).is_some_and(|f| f.state == FeatureState::Queued)
         {
             let wave = spec.wave_of(feature);
             let early = spec.in_order().find(|(number, id)| {

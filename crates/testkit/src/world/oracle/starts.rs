@@ -25,7 +25,11 @@ impl World {
         }
         self.check_room(job);
         let Some(dir) = self.host.dir(job) else { return };
-        if let Purpose::Agent { feature, .. } = dir.purpose.clone() {
+        let first = dir.target.run.jobs.get(job).is_some_and(|row| row.attempt == 1);
+        if let Purpose::Agent { feature, .. } = dir.purpose.clone()
+            && first
+        {
+            // Once it has begun it goes on, even when a feature before it is tried again.
             let run = std::sync::Arc::clone(&dir.target.run);
             if let Some(why) = self.too_early(&run, &feature) {
                 self.fail(|| format!("barrier: {feature} of {} starts, but {why}", run.id));
