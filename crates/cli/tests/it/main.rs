@@ -6,11 +6,14 @@
 mod acknowledged;
 mod agents;
 mod cancels;
+mod clocks;
 mod codes;
+mod corrupt;
 mod daemons;
 mod events;
 mod first;
 mod harness;
+mod hostile;
 mod queues;
 mod readers;
 mod resumes;
