@@ -5,11 +5,12 @@ use std::process::{Command, Stdio};
 use anyhow::{Result, bail};
 
 /// A program, the Debian package that has it, and whether the tests are pointless without it.
-const TOOLS: [(&str, &str, bool); 4] = [
+const TOOLS: [(&str, &str, bool); 5] = [
     ("git", "git", true),
     ("bash", "bash", true),
     ("awk", "mawk", true),
     ("setpriv", "util-linux", false),
+    ("faketime", "faketime", false),
 ];
 
 /// Finds every tool, installs what is missing, and fails when one that must be there is not.
