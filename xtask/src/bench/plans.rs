@@ -34,6 +34,7 @@ git worktree remove --force ../hand-$1
 /// One instant feature, and four that take three seconds each.
 pub(super) fn measure(bench: &Bench) -> Result<Vec<Row>> {
     let place = bench.place()?;
+    write(&place, "instant", &[("one", "true")])?;
     place.verb(&["config", "trust"])?;
     place.daemon()?;
     let mut round = 0;
