@@ -1,11 +1,13 @@
 //! Reading `git worktree list --porcelain -z`. It must not know what a worktree is for.
 
 use std::ffi::OsStr;
+use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use tidegate_core::ids::Oid;
 
+use crate::admin_dir::AdminDir;
 use crate::error::{GitError, Result};
 use crate::repo::Repo;
 
@@ -22,11 +24,35 @@ pub(crate) struct Listed {
 }
 
 const DOING: &str = "listing worktrees";
+/// What git writes to `commondir`: the way from `worktrees/<id>` to the common directory.
+const COMMON_DIR: &[u8] = b"../..\n";
 
 impl Repo {
     /// All registered worktrees, the main one first.
+    ///
+    /// A `git worktree add` that was killed between making a file of the registration and writing it leaves one that
+    /// no git can list any more, the user's neither. Such a file is completed: it always says the same, so that a git
+    /// that is just about to write it is not in the way either.
     pub(crate) fn worktrees(&self) -> Result<Vec<Listed>> {
-        parse(&self.read(DOING).args(["worktree", "list", "--porcelain", "-z"]).bytes()?)
+        let list = || self.read(DOING).args(["worktree", "list", "--porcelain", "-z"]).bytes();
+        match list() {
+            Ok(bytes) => parse(&bytes),
+            Err(GitError::Refused { .. }) if self.complete_registrations()? => parse(&list()?),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether there was a registration to be completed.
+    fn complete_registrations(&self) -> Result<bool> {
+        let mut completed = false;
+        for admin in AdminDir::all(self)?.into_iter().skip(1) {
+            let file = admin.join("commondir");
+            if fs::metadata(&file).is_ok_and(|meta| meta.is_file() && meta.len() == 0) {
+                fs::write(&file, COMMON_DIR).map_err(GitError::io("write", &file))?;
+                completed = true;
+            }
+        }
+        Ok(completed)
     }
 }
 

@@ -11,9 +11,21 @@ mod codes;
 mod corrupt;
 mod daemons;
 mod events;
+#[cfg(feature = "failpoints")]
+mod faults;
 mod first;
 mod harness;
 mod hostile;
+mod plan_dirty;
+mod plan_ends;
+mod plan_landing;
+mod plan_pinned;
+mod plan_places;
+mod plan_repair;
+#[cfg(feature = "failpoints")]
+mod plan_rival;
+mod plan_stage;
+mod plan_waves;
 mod queues;
 mod readers;
 mod resumes;
@@ -24,12 +36,3 @@ mod torture;
 mod versions;
 mod waits;
 mod waves;
-#[cfg(feature = "failpoints")]
-mod faults;
-mod plan_dirty;
-mod plan_ends;
-mod plan_landing;
-mod plan_pinned;
-mod plan_repair;
-mod plan_stage;
-mod plan_waves;

@@ -6,6 +6,7 @@ mod commits;
 mod crashes;
 mod discovery;
 mod dying_exec;
+mod half_made;
 mod landings;
 mod merges;
 mod sandbox;
