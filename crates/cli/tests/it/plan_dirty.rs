@@ -27,7 +27,8 @@ fn mine(repo: &Repo) -> Mine {
     let mut files = BTreeMap::new();
     collect(repo.root(), &mut files);
     let git = repo.root().join(".git");
-    let names = ["MERGE_HEAD", "CHERRY_PICK_HEAD", "BISECT_LOG", "rebase-merge", "ORIG_HEAD"];
+    let names =
+        ["MERGE_HEAD", "CHERRY_PICK_HEAD", "BISECT_LOG", "rebase-merge", "ORIG_HEAD", "index.lock"];
     Mine {
         files,
         staged: repo.git(&["ls-files", "--stage"]),
@@ -108,6 +109,12 @@ const CASES: &[Case] = &[
         },
         paths: &[],
         clear: |repo| std::fs::remove_file(repo.root().join(".git/MERGE_HEAD")).unwrap(),
+    },
+    Case {
+        name: "git at work",
+        make: |repo| repo.write(".git/index.lock", ""),
+        paths: &[],
+        clear: |repo| std::fs::remove_file(repo.root().join(".git/index.lock")).unwrap(),
     },
     Case {
         name: "bisect in progress",

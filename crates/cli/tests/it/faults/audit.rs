@@ -48,5 +48,7 @@ pub(super) fn everything(stage: Stage, run: &str) {
         let left = stage.home.processes(run).len() + mentioning(&jobs).len();
         (left == 0).then_some(())
     });
+    // What is true must be true without a daemon, and after its end in good order too.
+    stage.home.run(&["daemon", "stop"]).ends_with(0);
     stage.close();
 }

@@ -40,6 +40,7 @@ pub(super) fn calm(scene: Scene) -> Calm {
         Scene::Cancelled => "cancelled",
     };
     assert_eq!(document["status"], status, "{document:#}\n{}", stage.story(&run));
+    stage.home.run(&["daemon", "stop"]).ends_with(0);
     let text = std::fs::read_to_string(&trace).unwrap();
     let mut points = BTreeMap::new();
     for (moment, from) in marks {
