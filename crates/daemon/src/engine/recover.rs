@@ -30,40 +30,11 @@ pub fn recover<D: Dispatch>(
     supervisor: String,
     chance: &mut impl Chance,
 ) -> Result<(Engine<D>, Recovered), EngineError> {
-    let mut live = Live::default();
-    let mut recovered = Recovered::default();
-    let mut damaged = Vec::new();
-    live.home = store.view().home().map_err(EngineError::Store)?;
-    let open = store.view().pending_and_running().map_err(EngineError::Store)?;
-    for row in open {
-        let (id, readable) = match row {
-            Ok(row) => (row.id, Ok(row.queue)),
-            Err(why) => match why.run.clone() {
-                Some(run) => (run, Err(why)),
-                None => return Err(EngineError::Store(StoreError::Corrupt(why))),
-            },
-        };
-        let rebuilt = rebuild(&store, &id)?;
-        let (queue, why) = match (readable, rebuilt) {
-            (Ok(_), Ok(run)) => {
-                live.put(run);
-                continue;
-            }
-            (Ok(queue), Err(why)) => (Some(queue), why),
-            (Err(why), Ok(run)) => (Some(run.queue), why),
-            // Neither its row nor its log tells its queue: nothing of it can start either.
-            (Err(why), Err(_)) => (None, why),
-        };
-        if let Some(queue) = queue {
-            live.hold(queue);
-        }
-        recovered.corrupt.push((id.clone(), why.to_string()));
-        damaged.push((id, why));
-    }
-    let adopt = Input::Adopt { supervisor: supervisor.clone() };
+    let (live, damaged) = read_open_runs(&store)?;
+    let corrupt = damaged.iter().map(|(run, why)| (run.clone(), why.to_string())).collect();
     let running = live.runs().filter(|run| matches!(run.status, Status::Running { .. }));
-    recovered.adopted = running.map(|run| run.id.clone()).collect();
-    let adopted = &recovered.adopted;
+    let adopted: Vec<RunId> = running.map(|run| run.id.clone()).collect();
+    let adopt = Input::Adopt { supervisor: supervisor.clone() };
     let staged = store
         .turn(|turn| {
             let mut stage = Stage::new(&live);
@@ -77,7 +48,7 @@ pub fn recover<D: Dispatch>(
                     write.forget_commands_before(forgotten_before(now.wall)).map(|_| ())
                 }),
             );
-            for id in adopted {
+            for id in &adopted {
                 let taken = turn.input(|write| apply(&stage, write, id, &adopt, chance.now()));
                 match taken {
                     // Everything that is open is handed out, not only what the adoption adds.
@@ -93,7 +64,40 @@ pub fn recover<D: Dispatch>(
         .map_err(EngineError::Store)?;
     let mut engine = Engine::new(store, live, dispatch, caps, supervisor);
     engine.settle(staged);
-    Ok((engine, recovered))
+    Ok((engine, Recovered { adopted, corrupt }))
+}
+
+/// The runs that have not ended, and those whose records do not read back.
+fn read_open_runs(store: &Store) -> Result<(Live, Vec<(RunId, Corrupt)>), EngineError> {
+    let mut live = Live::default();
+    let mut damaged = Vec::new();
+    live.home = store.view().home().map_err(EngineError::Store)?;
+    let open = store.view().pending_and_running().map_err(EngineError::Store)?;
+    for row in open {
+        let (id, readable) = match row {
+            Ok(row) => (row.id, Ok(row.queue)),
+            Err(why) => match why.run.clone() {
+                Some(run) => (run, Err(why)),
+                None => return Err(EngineError::Store(StoreError::Corrupt(why))),
+            },
+        };
+        let rebuilt = rebuild(store, &id)?;
+        let (queue, why) = match (readable, rebuilt) {
+            (Ok(_), Ok(run)) => {
+                live.put(run);
+                continue;
+            }
+            (Ok(queue), Err(why)) => (Some(queue), why),
+            (Err(why), Ok(run)) => (Some(run.queue), why),
+            // Neither its row nor its log tells its queue: nothing of it can start either.
+            (Err(why), Err(_)) => (None, why),
+        };
+        if let Some(queue) = queue {
+            live.hold(queue);
+        }
+        damaged.push((id, why));
+    }
+    Ok((live, damaged))
 }
 
 /// The run that its log tells of; the inner error when the log does not read back.
