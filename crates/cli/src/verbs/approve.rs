@@ -19,7 +19,7 @@ use crate::work::actor;
 #[command(after_help = "\
 Examples:
   git show 4f2c...                                       look at it first
-  tidegate approve r00001 --feature berths --commit 4f2c...")]
+  tidegate approve r000001 --feature berths --commit 4f2c...")]
 pub(crate) struct Args {
     /// Run id, or the beginning of one
     #[arg(value_name = "RUN", value_parser = values::run)]

@@ -19,8 +19,8 @@ use crate::read;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  tidegate cancel r00001              ask for it
-  tidegate cancel r00001 --wait       until the last process is proved gone")]
+  tidegate cancel r000001             ask for it
+  tidegate cancel r000001 --wait      until the last process is proved gone")]
 pub(crate) struct Args {
     /// Run id, or the beginning of one
     #[arg(value_name = "RUN", value_parser = values::run)]

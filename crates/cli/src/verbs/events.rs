@@ -21,7 +21,7 @@ const PAGE: u32 = 1000;
 #[command(after_help = "\
 Examples:
   tidegate events                               everything that was recorded
-  tidegate events r00001                        of one run
+  tidegate events r000001                       of one run
   tidegate events -f --kind launcher-started    from now on, one kind
   tidegate events --after 120 --limit 20        a page")]
 pub(crate) struct Args {

@@ -11,8 +11,8 @@ use crate::render::style;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  tidegate explain r00001                     the run
-  tidegate explain r00001 --feature berths    one of its features")]
+  tidegate explain r000001                    the run
+  tidegate explain r000001 --feature berths   one of its features")]
 pub(crate) struct Args {
     /// Run id, or the beginning of one
     #[arg(value_name = "RUN", value_parser = values::run)]

@@ -21,10 +21,10 @@ use crate::read;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  tidegate logs r00001                      the launcher's output so far
-  tidegate logs r00001 -f                   follow it until the run ends
-  tidegate logs r00001 --feature berths     agents and gates of one feature
-  tidegate logs r00001 --tail 20            the last 20 lines of each job")]
+  tidegate logs r000001                     the launcher's output so far
+  tidegate logs r000001 -f                  follow it until the run ends
+  tidegate logs r000001 --feature berths    agents and gates of one feature
+  tidegate logs r000001 --tail 20           the last 20 lines of each job")]
 pub(crate) struct Args {
     /// Run id, or the beginning of one
     #[arg(value_name = "RUN", value_parser = values::run)]

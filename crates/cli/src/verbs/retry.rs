@@ -17,8 +17,8 @@ use crate::work::actor;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  tidegate retry r00001                      a new run of what did not land
-  tidegate retry r00001 --feature berths     one feature of a run that goes on")]
+  tidegate retry r000001                     a new run of what did not land
+  tidegate retry r000001 --feature berths    one feature of a run that goes on")]
 pub(crate) struct Args {
     /// Run id, or the beginning of one
     #[arg(value_name = "RUN", value_parser = values::run)]

@@ -19,8 +19,8 @@ const RUNS_MAX: u32 = 500;
 #[command(after_help = "\
 Examples:
   tidegate status                          all lanes at a glance
-  tidegate status r00001                   one run on a page
-  tidegate status r00001 --oneline         run_id=... status=... on one line
+  tidegate status r000001                  one run on a page
+  tidegate status r000001 --oneline        run_id=... status=... on one line
   tidegate status --wave 2 --agent docs    one agent of the most relevant run of wave 2")]
 pub(crate) struct Args {
     /// Run id, or the beginning of one

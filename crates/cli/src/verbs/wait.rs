@@ -18,10 +18,10 @@ use crate::render;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  tidegate wait r00001                    until it has ended, however long that takes
-  tidegate wait r00001 --timeout 10m      at most ten minutes, then exit 5
-  tidegate wait r00001 --timeout 0        look once, start nothing
-  tidegate wait r00001 --exit-code        end with the launcher's own exit code
+  tidegate wait r000001                   until it has ended, however long that takes
+  tidegate wait r000001 --timeout 10m     at most ten minutes, then exit 5
+  tidegate wait r000001 --timeout 0       look once, start nothing
+  tidegate wait r000001 --exit-code       end with the launcher's own exit code
 
 Exit codes: 0 completed, 10 failed, 11 cancelled, 12 a person is needed, 5 timed out. With
 --exit-code a launcher's own code, or 124 when the deadline passed.")]
