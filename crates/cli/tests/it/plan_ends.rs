@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::harness::mentioning;
+use crate::harness::{mentioning, tagged};
 use crate::plan_stage::{Stage, feature, one_wave, waves};
 
 /// Fails while the file `sick` is there; otherwise makes its file.
@@ -111,7 +111,7 @@ fn cancelled(stage: Stage, run: &str, tip: &str) {
     let document = stage.home.status(run);
     assert_eq!(document["status"], "cancelled", "{document:#}");
     assert_eq!(document["terminalDisposition"], "cancelled");
-    assert!(stage.home.processes(run).is_empty());
+    assert!(tagged(run).is_empty());
     assert_eq!(stage.tip(), tip, "the target moved");
     assert_eq!(stage.home.json(&["wait", run]).code, 11);
     assert_ne!(stage.home.json(&["cancel", run]).code, 0, "it has ended");

@@ -1,5 +1,6 @@
 //! Iterations and attempts: what a builder is told after a failure, and when it is given up.
 
+use crate::harness::tagged;
 use crate::plan_stage::{Stage, feature, one_wave};
 
 #[test]
@@ -220,7 +221,7 @@ echo x >a.txt"#,
     assert_eq!(feature(&document, "a")["attempts"], 2);
     let finished = stage.home.events_of(&run, "job-finished");
     assert!(finished.iter().any(|event| event.to_string().contains("timeout")), "{finished:#?}");
-    assert!(stage.home.processes(&run).is_empty());
+    assert!(tagged(&run).is_empty());
     stage.close();
 }
 

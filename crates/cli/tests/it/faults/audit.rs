@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::harness::{mentioning, until};
+use crate::harness::{mentioning, tagged, until};
 use crate::plan_stage::Stage;
 
 /// The tree of the target.
@@ -45,7 +45,7 @@ pub(super) fn everything(stage: Stage, run: &str) {
     }
     let jobs = format!("{}/jobs/", stage.home.path().display());
     until("the end of every process of a job", || {
-        let left = stage.home.processes(run).len() + mentioning(&jobs).len();
+        let left = tagged(run).len() + mentioning(&jobs).len();
         (left == 0).then_some(())
     });
     // What is true must be true without a daemon, and after its end in good order too.
