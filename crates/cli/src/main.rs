@@ -27,12 +27,16 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    // As `client::start` calls it: before anything of ours is open.
+    if arguments.windows(3).any(|words| words == ["daemon", "run", "--detached"]) {
+        tidegate_daemon::close_inherited_descriptors();
+    }
     #[cfg(feature = "failpoints")]
     if let Err(problem) = faults::configure() {
         output::talk(problem);
         return tidegate_protocol::ExitCode::Usage.into();
     }
-    let arguments: Vec<OsString> = std::env::args_os().collect();
     // A shim is small and has one thread: it never builds the command line.
     if let [_, verb, job_dir] = arguments.as_slice()
         && verb == "shim"

@@ -19,5 +19,5 @@ pub mod views;
 pub use tidegate_core::exit::Identity;
 pub use tidegate_core::{ids, launcher, time};
 pub use tidegate_git::Git;
-pub use tidegate_process::{ShimProgram, identity, peer, shim};
+pub use tidegate_process::{ShimProgram, close_inherited_descriptors, identity, peer, shim};
 pub use tidegate_store::verify;

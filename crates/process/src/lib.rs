@@ -51,3 +51,9 @@ pub use spawner::{ShimEnded, ShimProgram, SpawnError, Spawned, Spawner};
 pub use sweep::{Sweep, SweepError, Swept};
 pub use tree::RUN_TAG;
 pub use watcher::{Changed, OutputHints, Watcher, What};
+
+/// Closes the descriptors that a process was started with, but for the first three: what a shell
+/// held open must not live as long as a daemon. To be called first thing in `main`.
+pub fn close_inherited_descriptors() {
+    sys::fork::close_inherited();
+}

@@ -49,7 +49,8 @@ pub(crate) fn redirect(fd: BorrowedFd<'_>, target: RawFd) -> io::Result<()> {
 
 /// Closes every descriptor from 3 on. For the very start of a process, before any is owned.
 pub(crate) fn close_inherited() {
-    // SAFETY: called first thing in a shim: nothing in this process owns a descriptor above 2.
+    // SAFETY: called first thing in a shim or a daemon: nothing in this process owns a descriptor
+    // above 2.
     let done = unsafe { libc::syscall(libc::SYS_close_range, 3_u32, u32::MAX, 0_u32) };
     if done == 0 {
         return;
