@@ -1,32 +1,45 @@
 //! `status RUN --json`: a read that people and scripts do all the time, with a daemon and without.
 
+use std::process::Command;
+
 use anyhow::Result;
 
 use super::Bench;
 use super::row::Row;
 use super::samples::{Samples, time};
-use crate::site::quietly;
+use crate::site::{Place, quietly};
 
-const ROUNDS: usize = 100;
+const ROUNDS: usize = 150;
 
 /// Against `/bin/true`, and against the peer.
 pub(super) fn measure(bench: &Bench) -> Result<Vec<Row>> {
     let place = bench.place()?;
     let run = place.submit(None, &["true"])?;
     place.wait(&run)?;
-    let status = || time(|| quietly(&mut place.call(&["status", &run])));
-    let with = Samples::take(ROUNDS, status)?;
+    let (null, with) = interleaved(&place, &run)?;
     place.stop()?;
-    let without = Samples::take(ROUNDS, status)?;
-    let bar = bench.null.median() * 5;
-    let rule = "5 x /bin/true";
+    let (null_without, without) = interleaved(&place, &run)?;
+    let row = |what: &str, status: &Samples, null: &Samples| {
+        let measured = format!("{what} ({status})");
+        Row::at_most(&measured, status.median(), null.median() * 5, "5 x /bin/true beside it")
+    };
     let mut rows = vec![
-        Row::at_most("status RUN --json, daemon running", with.median(), bar, rule),
-        Row::at_most("status RUN --json, no daemon", without.median(), bar, rule),
+        row("status --json, daemon", &with, &null),
+        row("status --json, no daemon", &without, &null_without),
     ];
     if let Some(peer) = &bench.peer {
         let theirs = peer.status(&bench.scratch)?;
         rows.push(Row::faster("status RUN --json", with.median(), theirs.median(), 25.0));
     }
     Ok(rows)
+}
+
+/// `/bin/true` and the status in turn, so that whatever else the machine does hits both.
+fn interleaved(place: &Place, run: &str) -> Result<(Samples, Samples)> {
+    let (mut null, mut status) = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        null.push(time(|| quietly(&mut Command::new("/bin/true")))?);
+        status.push(time(|| quietly(&mut place.call(&["status", run])))?);
+    }
+    Ok((Samples::of(null)?, Samples::of(status)?))
 }
