@@ -34,7 +34,7 @@ fn target_in_a_linked_worktree_is_forwarded_there_when_that_is_clean() {
 }
 
 #[test]
-fn worktree_that_is_removed_under_its_agent_does_not_hang_the_run() {
+fn worktree_that_its_agent_removed_is_made_again_for_the_next_iteration() {
     let stage = Stage::with(
         r#"
 if [ "$TIDEGATE_ATTEMPT" = 1 ]; then rm -rf "$PWD"; exit 0; fi
@@ -43,13 +43,9 @@ echo x >a.txt"#,
         &[],
     );
     let run = stage.submit(&one_wave(&["a"]));
-    let output = stage.home.json(&["wait", &run, "--timeout", "60s"]);
-    let document = output.data();
-    if output.code == 12 {
-        assert_eq!(feature(&document, "a")["blocked"]["reason"], "git", "{document:#}");
-        stage.home.run(&["retry", &run, "--feature", "a"]).ends_with(0);
-    }
-    stage.ends(&run, "completed");
+    let document = stage.ends(&run, "completed");
+    assert_eq!(feature(&document, "a")["iteration"], 2);
+    assert!(stage.prompt("a", 2).contains("its worktree was removed"), "{}", stage.prompt("a", 2));
     assert_eq!(stage.on_target("a.txt").as_deref(), Some("x\n"));
     stage.close();
 }
@@ -102,8 +98,8 @@ fn repository_below_the_working_directory_of_the_user_is_found_from_a_folder_of_
 #[test]
 fn git_that_collects_garbage_meanwhile_loses_nothing() {
     let stage = Stage::new(
-        r#"git -C "$T/harbour" gc --quiet --prune=now; echo "$feature" >"$feature.txt""#,
-        r#"git gc --quiet --prune=now"#,
+        r#"git -C "$T/harbour" gc --quiet --prune=now || true; echo "$feature" >"$feature.txt""#,
+        r#"git gc --quiet --prune=now || true"#,
     );
     let run = stage.submit(&waves(&[&["a", "b"], &["c"]]));
     stage.ends(&run, "completed");

@@ -1,6 +1,6 @@
 //! The git work of features: worktrees, commits, merges, and moving the target.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -108,9 +108,14 @@ impl Work {
         let (spec, plan) = run.plan().ok_or_else(missing)?;
         let feature_spec = spec.features.get(&self.feature).ok_or_else(missing)?;
         let feature = plan.features.get(&self.feature).ok_or_else(missing)?;
-        let worktree = feature.worktree.as_ref().ok_or_else(missing)?;
+        let worktree = PathBuf::from(feature.worktree.as_ref().ok_or_else(missing)?);
+        if is_removed(&worktree) {
+            // The next attempt gets a new one; no retry of a person could bring this one back.
+            let found = "nowhere: its worktree was removed".to_owned();
+            return Ok(CommitOutcome::LeftBranch { found });
+        }
         let request = git::CommitRequest {
-            worktree: PathBuf::from(worktree),
+            worktree,
             branch: self.branch(),
             base: base.clone(),
             message: feature_spec.title.clone(),
@@ -248,6 +253,14 @@ fn why(reason: &git::DirtyReason) -> String {
         git::DirtyReason::Unreachable => "the worktree cannot be reached".to_owned(),
         git::DirtyReason::GitRefused { stderr } => format!("git refused: {}", stderr.trim_end()),
     }
+}
+
+/// Whether the folder is gone while that of all worktrees is there: not only out of reach.
+fn is_removed(worktree: &Path) -> bool {
+    let gone = |path: &Path| {
+        path.symlink_metadata().is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
+    };
+    gone(worktree) && worktree.parent().is_some_and(|folder| !gone(folder))
 }
 
 fn short(refname: &str) -> &str {
