@@ -53,7 +53,9 @@ pub(crate) fn run(home: &Home, mode: Mode) -> Result<Ended, CliError> {
         // A fresh child leads no group, so it can leave its session.
         rustix::process::setsid().map_err(CliError::bug)?;
     }
-    let _ = tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(false).try_init();
+    // A log that cannot be written, on a full disk, must not end the daemon: the fallback panics.
+    let log = tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(false);
+    let _ = log.log_internal_errors(false).try_init();
     match tidegate_daemon::host::run(&options(home, mode.once)) {
         Ok(Outcome::AlreadyRunning { .. }) => Ok(Ended::AlreadyRunning),
         Ok(Outcome::Ended) => Ok(Ended::Stopped),
