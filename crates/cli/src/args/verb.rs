@@ -7,8 +7,8 @@ use crate::demo;
 use crate::error::CliError;
 use crate::output::Exit;
 use crate::verbs::{
-    agent, approve, cancel, completions, config, daemon, doctor, events, explain, init, list, logs, man,
-    plan, progress, project, retry, run, status, submit, wait,
+    agent, approve, cancel, completions, config, daemon, doctor, events, explain, init, list, logs,
+    man, plan, progress, project, retry, run, status, submit, wait,
 };
 
 /// What is to be done.
