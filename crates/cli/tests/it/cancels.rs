@@ -1,6 +1,6 @@
 //! Cancelling a run at each of its phases: nothing of it is left, and nothing of it starts.
 
-use crate::harness::{Home, is_gone, until};
+use crate::harness::{Home, is_gone};
 
 fn cancel(home: &Home, run: &str) {
     home.run(&["cancel", run, "--wait"]).ends_with(0);
@@ -27,33 +27,6 @@ fn pending_run_that_is_cancelled_never_starts() {
     home.ended(&first);
     assert_eq!(home.lines("starts"), 0);
     home.close();
-}
-
-#[cfg(feature = "failpoints")]
-#[test]
-fn run_that_is_cancelled_while_its_shim_stands_still_is_withdrawn_or_stopped() {
-    for point in
-        ["shim.before_lock", "shim.after_lock", "started.before_link", "started.after_link"]
-    {
-        let home = Home::new();
-        let _daemon = home.daemon_with(&[("TIDEGATE_FAIL", &format!("{point}=stop"))]);
-        let run = home.script(&[], "count starts; await never");
-        let shim = until("a stopped shim", || {
-            let shims = crate::harness::mentioning(&format!("{}/jobs/", home.path().display()));
-            shims.into_iter().find(|pid| {
-                let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-                stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('T'))
-            })
-        });
-        home.run(&["cancel", &run]).ends_with(0);
-        crate::harness::signal(shim, rustix::process::Signal::CONT);
-        assert_eq!(home.ended(&run)["status"], "cancelled", "{point}");
-        until("the shim's end", || is_gone(shim).then_some(()));
-        // Without the lock it is withdrawn; with it, it starts and is stopped.
-        assert!(home.lines("starts") <= usize::from(point != "shim.before_lock"), "{point}");
-        assert!(home.processes(&run).is_empty(), "{point}");
-        home.close();
-    }
 }
 
 #[test]

@@ -57,7 +57,9 @@ fn daemon_whose_wall_clock_is_a_day_off_decides_the_same() {
     home.start_daemon();
     home.go("go");
     assert_eq!(home.ended(&first)["exitCode"], 3);
-    queue.iter().for_each(|run| assert_eq!(home.ended(run)["status"], "completed"));
+    for run in &queue {
+        assert_eq!(home.ended(run)["status"], "completed");
+    }
     let order = std::fs::read_to_string(home.beside("order")).unwrap();
     assert_eq!(
         order.lines().collect::<Vec<_>>(),

@@ -10,7 +10,7 @@ fn kinds(events: &[Value]) -> Vec<&str> {
 
 /// Asserts what holds of every event: its common fields, and numbers without a gap per subject.
 fn are_well_formed(events: &[Value], run: &str) {
-    let mut numbers: std::collections::BTreeMap<String, u64> = Default::default();
+    let mut numbers = std::collections::BTreeMap::<String, u64>::new();
     let mut before = 0;
     for event in events {
         assert!(event["recordedAt"].is_string(), "{event}");

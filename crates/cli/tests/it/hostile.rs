@@ -67,7 +67,9 @@ fn hostile_names_are_refused_wherever_a_name_is_taken() {
             &["agent", "register", "--run-id", &run, &format!("--id={name}")],
             &["cancel", "--", name],
         ];
-        calls.iter().for_each(|words| is_refused(&home, words));
+        for words in calls {
+            is_refused(&home, words);
+        }
     }
     is_as_before(&home.path(), &before);
     is_as_before(home.repo().root(), &outside);
@@ -154,8 +156,8 @@ fn arguments_of_a_launcher_are_its_own_whatever_they_are() {
     argv.extend(words);
     let run = home.submit(&[], &argv);
     let document = home.ended(&run);
-    let wanted: String = words.iter().map(|word| format!("[{word}]")).collect();
-    assert_eq!(String::from_utf8(home.logs(&run)).unwrap(), wanted);
+    let wanted: Vec<String> = words.iter().map(|word| format!("[{word}]")).collect();
+    assert_eq!(String::from_utf8(home.logs(&run)).unwrap(), wanted.concat());
     assert_eq!(document["launcherArgs"].as_array().unwrap().len(), argv.len());
     assert!(!home.run(&["status", &run]).text().contains('\u{1b}'), "it steers the terminal");
     home.close();
@@ -177,7 +179,9 @@ fn submit_outside_of_a_repository_is_refused() {
 fn prefix_of_two_runs_is_ambiguous_and_one_of_one_is_enough() {
     let home = Home::new();
     let runs = [home.submit(&[], &["true"]), home.submit(&[], &["true"])];
-    runs.iter().for_each(|run| drop(home.ended(run)));
+    for run in &runs {
+        home.ended(run);
+    }
     assert_eq!(home.json(&["status", "r"]).ends_with(1).error(), "ambiguous_id");
     assert_eq!(home.status(&runs[1][..7])["runId"], runs[1].as_str());
     home.close();

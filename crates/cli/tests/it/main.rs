@@ -5,6 +5,8 @@
 #[cfg(feature = "failpoints")]
 mod acknowledged;
 mod agents;
+#[cfg(feature = "failpoints")]
+mod cancel_points;
 mod cancels;
 mod clocks;
 mod codes;
@@ -13,6 +15,8 @@ mod daemons;
 mod events;
 #[cfg(feature = "failpoints")]
 mod faults;
+#[cfg(feature = "failpoints")]
+mod fenced;
 mod first;
 mod harness;
 mod hostile;

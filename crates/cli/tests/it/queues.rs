@@ -65,7 +65,9 @@ fn lanes_and_ad_hoc_queues_do_not_wait_for_each_other() {
     assert_eq!(place(&runs[3]), (json!("harbour"), json!("docks"), json!("one")));
     let lane = home.data(&["list", "--lane", "docks"]);
     assert_eq!(lane["runs"].as_array().unwrap().len(), 2);
-    names.iter().for_each(|name| home.go(&format!("go-{name}")));
+    for name in names {
+        home.go(&format!("go-{name}"));
+    }
     runs.iter().chain([&behind]).for_each(|run| drop(home.ended(run)));
     home.close();
 }

@@ -185,7 +185,9 @@ fn readers_in_a_loop_do_not_disturb_runs_that_go_on() {
         assert_eq!(home.events_of(run, "run-failed").len(), 1);
     }
     home.go("enough");
-    readers.into_iter().for_each(|mut reader| assert_eq!(reader.code(), 0));
+    for mut reader in readers {
+        assert_eq!(reader.code(), 0);
+    }
     assert_eq!((home.lines("starts"), home.lines("failures")), (20, 0));
     drop(place);
     home.close();

@@ -6,13 +6,13 @@ use serde_json::Value;
 use crate::harness::{Home, end, is_gone, until};
 
 /// A launcher with a registered agent of its own session; both have left their pids.
-const WITH_AGENT: &str = r#"
+const WITH_AGENT: &str = "
 count starts
 setsid sleep 1000 &
 tidegate agent register --id dock --pid $! && mark agent $!
 mark launcher
 await go
-"#;
+";
 
 fn pid(value: &Value) -> u32 {
     u32::try_from(value.as_u64().unwrap()).unwrap()

@@ -2,10 +2,8 @@
 //! signalled whose identity is not proved.
 
 use rustix::fs::FlockOperation;
-use rustix::process::Signal;
-use serde_json::json;
 
-use crate::harness::{Fence, Home, is_gone, signal};
+use crate::harness::{Fence, Home, is_gone};
 
 #[test]
 fn stopped_daemon_is_replaced_and_its_jobs_go_on() {
@@ -57,53 +55,6 @@ fn holder_of_the_lock_that_is_not_proved_is_left_alone() {
     assert!(!is_gone(stranger.pid()));
     drop(lock);
     home.start_daemon();
-    home.close();
-}
-
-/// A takeover that dies after it has raised the epoch, before it has killed the old daemon.
-#[cfg(feature = "failpoints")]
-fn half_a_takeover(home: &Home) {
-    let mut takeover = home.call(&["daemon", "start", "--takeover"]);
-    takeover.env("TIDEGATE_FAIL", "daemon.takeover.before_kill=kill");
-    let output = takeover.output().unwrap();
-    assert_eq!(output.status.code(), None, "{output:?}");
-}
-
-#[cfg(feature = "failpoints")]
-#[test]
-fn replaced_daemon_that_takes_a_command_is_fenced_off_and_ends() {
-    let home = Home::new();
-    let old = home.start_daemon();
-    half_a_takeover(&home);
-    assert!(!is_gone(old));
-    let run = home.script(&[], "count starts; exit 3");
-    assert_eq!(home.ended(&run)["exitCode"], 3);
-    assert!(is_gone(old), "a replaced daemon goes on");
-    assert_eq!(home.lines("starts"), 1);
-    assert_eq!(home.data(&["list"])["runs"].as_array().unwrap().len(), 1);
-    home.close();
-}
-
-#[cfg(feature = "failpoints")]
-#[test]
-fn replaced_daemon_that_wakes_up_with_a_report_writes_nothing() {
-    let home = Home::new();
-    let run = home.script(&["--start-wave", "1"], "count starts; mark a; await go; exit 3");
-    let launcher = home.pid("a");
-    home.until(&run, "recorded", |d| d["recorded"] == true);
-    let before = home.events(&run);
-    let old = home.freeze_daemon();
-    half_a_takeover(&home);
-    home.go("go");
-    crate::harness::until("the launcher's end", || is_gone(launcher).then_some(()));
-    signal(old, Signal::CONT);
-    crate::harness::until("the old daemon's end", || is_gone(old).then_some(()));
-    assert_eq!(home.events(&run), before, "it wrote");
-    let document = home.status(&run);
-    assert_eq!((&document["status"], &document["recorded"]), (&json!("failed"), &json!(false)));
-    assert_eq!(home.ended(&run)["exitCode"], 3);
-    assert_eq!(home.events_of(&run, "launcher-status-reconciled").len(), 1);
-    assert_eq!(home.lines("starts"), 1);
     home.close();
 }
 

@@ -254,7 +254,8 @@ impl Home {
         });
     }
 
-    /// Living processes of a run, by their tag.
+    /// Living processes of a run of this home, by their tag.
+    #[expect(clippy::unused_self, reason = "the run is one of this home")]
     pub(crate) fn processes(&self, run: &str) -> Vec<u32> {
         processes::tagged(run)
     }

@@ -13,8 +13,10 @@ mod wire;
 pub(crate) use home::Home;
 pub(crate) use namespace::namespace;
 pub(crate) use output::Output;
-pub(crate) use processes::{Fence, end, is_gone, mentioning, signal, tagged};
+#[cfg(feature = "failpoints")]
+pub(crate) use processes::mentioning;
+pub(crate) use processes::{Fence, end, is_gone, signal};
 pub(crate) use repo::Repo;
 pub(crate) use tree::{digest, is_as_before};
 pub(crate) use until::{LIMIT, until};
-pub(crate) use wire::{Answer, post};
+pub(crate) use wire::post;

@@ -66,7 +66,9 @@ pub(crate) fn sweep(text: &str) -> Vec<u32> {
         if left.is_empty() || Instant::now() >= deadline {
             return left;
         }
-        left.iter().for_each(|pid| drop(signal(*pid, Signal::KILL)));
+        for pid in &left {
+            signal(*pid, Signal::KILL);
+        }
         std::thread::sleep(Duration::from_millis(5));
     }
 }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 /// Longest time that anything is waited for. A loaded machine of two cores is slow, not wrong.
-pub(crate) const LIMIT: Duration = Duration::from_secs(60);
+pub(crate) const LIMIT: Duration = Duration::from_mins(1);
 
 /// Polls until `look` finds something.
 pub(crate) fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {

@@ -31,7 +31,9 @@ pub(crate) fn post(
     let mut stream = UnixStream::connect(address)?;
     stream.set_read_timeout(Some(super::LIMIT))?;
     let body = body.to_string();
-    let more: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+    let more: Vec<String> =
+        headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+    let more = more.concat();
     let told = headers.iter().any(|(name, _)| *name == "tidegate-version");
     let version =
         if told { "" } else { concat!("tidegate-version: ", env!("CARGO_PKG_VERSION"), "\r\n") };
