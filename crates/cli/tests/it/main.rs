@@ -34,6 +34,7 @@ mod queues;
 mod readers;
 mod resumes;
 mod rows;
+mod scope;
 mod strangers;
 mod takeover;
 mod torture;
