@@ -82,6 +82,7 @@ impl Fault {
         match self {
             Self::KillInTransaction | Self::KillInDispatch | Self::KillBeforeReply => Some(3),
             Self::RepeatReport | Self::LateReport => Some(12),
+            Self::RivalPush | Self::DirtyCheckout => Some(15),
             Self::RepeatRequest => Some(40),
             Self::FullDisk => Some(4),
             Self::KillDaemon
@@ -92,8 +93,6 @@ impl Fault {
             | Self::KillMain
             | Self::Reboot
             | Self::JumpClock
-            | Self::RivalPush
-            | Self::DirtyCheckout
             | Self::HoldRepository
             | Self::DeleteTarget
             | Self::GarbleRecord

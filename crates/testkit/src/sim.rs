@@ -131,15 +131,13 @@ impl fmt::Display for Report {
             writeln!(f, "SEED={seed}: {}", violation.what)?;
             writeln!(f, "  again: SIM_SEED={seed} cargo test -p tidegate-testkit --test sim")?;
         }
-        let End { steps, turns, kills, replaced, full_disks, runs, retries, starts, landings, events } =
-            self.seen;
+        let End { steps, turns, runs, retries, starts, landings, events, met } = &self.seen;
         let [completed, failed, cancelled] = runs;
         write!(
             f,
             "{} worlds held, {} did not: {steps} steps, {turns} turns, {events} events, {starts} \
              starts, {landings} landings; runs: {completed} completed, {failed} failed, \
-             {cancelled} cancelled, {retries} retries; daemons: {kills} killed, {replaced} \
-             replaced; {full_disks} full disks",
+             {cancelled} cancelled, {retries} retries; met: {met:?}",
             self.held,
             self.failures.len(),
         )

@@ -30,18 +30,12 @@ const STEPS_MAX: u64 = 200_000;
 const AFTERMATH_MS: u64 = 45_000;
 
 /// What was seen of a world that held.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct End {
     /// Things that happened.
     pub steps: u64,
     /// Turns of engines.
     pub turns: u64,
-    /// Daemons that were killed.
-    pub kills: u64,
-    /// Daemons that were replaced, and refused afterwards.
-    pub replaced: u64,
-    /// Commits that found the disk full.
-    pub full_disks: u64,
     /// Runs, by how they ended: completed, failed, cancelled.
     pub runs: [u64; 3],
     /// Runs that were made of ended ones.
@@ -52,6 +46,8 @@ pub struct End {
     pub landings: u64,
     /// Events in the log.
     pub events: u64,
+    /// How often what was met that the world is there for.
+    pub met: BTreeMap<&'static str, u64>,
 }
 
 /// An invariant that did not hold.
@@ -189,7 +185,9 @@ impl World {
             Happening::Send(no) => self.send(no),
             Happening::Person => self.person(),
             Happening::Trouble => self.trouble(),
-            Happening::Dirt(dir) => self.tidy_up(&dir),
+            Happening::Rival(target) => self.push_rival(target),
+            Happening::Soil(target) => self.soil(target),
+            Happening::Tidy(dir) => self.tidy_up(&dir),
             Happening::Calm => self.calm_down(),
         }
     }
@@ -244,6 +242,11 @@ impl World {
         self.trace.note(self.clock.now(), line);
     }
 
+    /// Counts something that the world is there to meet.
+    pub(super) fn meet(&mut self, what: &'static str) {
+        *self.stats.met.entry(what).or_default() += 1;
+    }
+
     /// An invariant does not hold. The first one counts.
     pub(super) fn fail(&mut self, what: impl FnOnce() -> String) {
         if self.violation.is_none() {
@@ -257,9 +260,6 @@ impl End {
     pub(crate) fn add(&mut self, other: Self) {
         self.steps += other.steps;
         self.turns += other.turns;
-        self.kills += other.kills;
-        self.replaced += other.replaced;
-        self.full_disks += other.full_disks;
         for (sum, runs) in self.runs.iter_mut().zip(other.runs) {
             *sum += runs;
         }
@@ -267,5 +267,8 @@ impl End {
         self.starts += other.starts;
         self.landings += other.landings;
         self.events += other.events;
+        for (what, times) in other.met {
+            *self.met.entry(what).or_default() += times;
+        }
     }
 }

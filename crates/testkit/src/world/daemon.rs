@@ -89,7 +89,7 @@ impl World {
             Outcome::Refused(error) => return self.fail(|| format!("no start: {error}")),
             Outcome::Killed => {
                 self.note(|| format!("daemon {number} is killed at its start"));
-                self.stats.kills += 1;
+                self.meet("a daemon killed at its start");
                 return self.plan_in((10, 2_000), Happening::StartDaemon);
             }
         };
@@ -209,7 +209,7 @@ impl World {
                 self.take_deeds();
                 self.check_turn();
                 if before_reply {
-                    return self.kill_daemon("before it replied");
+                    return self.kill_daemon("a daemon killed before it replied");
                 }
                 self.take_answers(waiting);
                 self.turn_again(number, more, deferred);
@@ -218,7 +218,7 @@ impl World {
             Outcome::Killed => {
                 self.daemon = Some(daemon);
                 self.take_deeds();
-                self.kill_daemon("in its turn");
+                self.kill_daemon("a daemon killed in its turn");
             }
         }
     }
@@ -285,10 +285,10 @@ impl World {
 
     /// SIGKILL of the daemon. What its adapters were about to do is done now, or never; nobody
     /// hears of it.
-    pub(super) fn kill_daemon(&mut self, when: &str) {
+    pub(super) fn kill_daemon(&mut self, when: &'static str) {
         let Some(daemon) = self.daemon.take() else { return };
-        self.note(|| format!("daemon {} is killed {when}", daemon.number));
-        self.stats.kills += 1;
+        self.note(|| format!("{when}: {}", daemon.number));
+        self.meet(when);
         let Daemon { hands, engine, .. } = daemon;
         drop(engine);
         for (name, (target, effect)) in hands.wanted {
@@ -312,6 +312,7 @@ impl World {
     pub(super) fn stop_daemon(&mut self) {
         let Some(daemon) = self.daemon.take() else { return };
         self.note(|| format!("daemon {} is stopped", daemon.number));
+        self.meet("a daemon stopped in good order");
         if let Err(error) = daemon.engine.close() {
             self.fail(|| format!("the store does not close: {error}"));
         }
@@ -355,7 +356,7 @@ impl World {
         if !daemon.port.0.borrow().deeds.is_empty() {
             self.fail(|| "I7: a replaced daemon handed effects on".to_owned());
         }
-        self.stats.replaced += 1;
+        self.meet("a replaced daemon refused");
     }
 
     fn newest_event(&self) -> Option<u64> {

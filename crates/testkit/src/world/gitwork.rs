@@ -14,6 +14,39 @@ use crate::faults::Mutation;
 impl World {
     /// Does a piece of git's work. `None`: nothing to report yet, look again later.
     pub(super) fn git_work(&mut self, target: &Target, effect: &Effect) -> Option<Report> {
+        let report = self.git_answer(target, effect);
+        match &report {
+            Some(Report::Merge { outcome: MergeOutcome::Merged(_), .. }) => {
+                self.disturb(&target.place.common_dir, refname(target));
+            }
+            Some(report) => self.meet_outcome(report),
+            None => {}
+        }
+        report
+    }
+
+    fn meet_outcome(&mut self, report: &Report) {
+        let what = match report {
+            Report::RepoHeld { .. } => "a held repository",
+            Report::Worktree { outcome: WorktreeOutcome::SyncConflict { .. }, .. } => {
+                "a conflict of a sync"
+            }
+            Report::Commit { outcome: CommitOutcome::NoChange(_), .. } => "no change",
+            Report::Commit { outcome: CommitOutcome::HookRefused { .. }, .. } => "a refusing hook",
+            Report::Commit { outcome: CommitOutcome::LeftBranch { .. }, .. } => "a left branch",
+            Report::Merge { outcome: MergeOutcome::Conflict { .. }, .. } => "a conflict",
+            Report::Merge { outcome: MergeOutcome::AlreadyThere { .. }, .. } => {
+                "a merge that was there"
+            }
+            Report::Merge { outcome: MergeOutcome::TargetMissing, .. } => "a missing target",
+            Report::Update { outcome: UpdateOutcome::Moved, .. } => "a moved target",
+            Report::Update { outcome: UpdateOutcome::Dirty { .. }, .. } => "a dirty checkout",
+            _ => return,
+        };
+        self.meet(what);
+    }
+
+    fn git_answer(&mut self, target: &Target, effect: &Effect) -> Option<Report> {
         // git or the disk may refuse, once in a while.
         let refused = !self.calm && self.dice.percent(1);
         let refused = refused.then(|| "the disk refused".to_owned());
@@ -185,6 +218,7 @@ impl World {
         };
         let Some(tip) = repo.refs.get(name).cloned() else { return UpdateOutcome::Missing };
         if repo.is_ancestor(&merged.commit, &tip) {
+            self.meet("an update that was done before");
             return UpdateOutcome::Landed;
         }
         if tip != merged.onto && !blind {

@@ -123,6 +123,7 @@ impl World {
                 self.host.end(identity.pid);
             }
         }
+        self.meet("a sweep of agents");
         let report = Report::AgentsSwept { remaining: Vec::new() };
         self.answer(&name.0, &name.1, report);
     }
@@ -162,12 +163,14 @@ impl World {
                 self.look_again(number, job);
             }
             Verdict::Withdrawn => {
+                self.meet("a withdrawn job");
                 let actor = entry.stop.clone().unwrap_or_default();
                 return self.finished(job, entry, None, Exit::lost(Reason::Stopped { actor }, wall));
             }
             Verdict::Adopt(started) => self.adopt(number, job, entry, &started),
             Verdict::Finished { started, exit } => return self.finished(job, entry, started, exit),
             Verdict::Lost(started) => {
+                self.meet("a lost shim");
                 if self.mutation != Mutation::SweepNothing {
                     let launcher = matches!(self.purpose(job), Some(Purpose::Launcher { .. }));
                     self.host.sweep(job, launcher && entry.stop.is_none());
@@ -176,11 +179,13 @@ impl World {
                 return self.finished(job, entry, Some(started), exit);
             }
             Verdict::LostReboot(started) => {
+                self.meet("a job lost by a reboot");
                 let exit = Exit::lost(Reason::LostReboot, wall);
                 return self.finished(job, entry, Some(started), exit);
             }
             Verdict::Contradiction(_) | Verdict::Closed => return false,
             Verdict::Quarantine { detail } => {
+                self.meet("a quarantined job");
                 self.quarantined.insert(job.clone());
                 let report = Report::JobQuarantined { job: job.clone(), detail };
                 self.tell(job, report);
@@ -261,6 +266,7 @@ impl World {
     }
 
     fn look_at_agents(&mut self, number: u32, job: &JobId, entry: &mut Entry) -> bool {
+        self.meet("a look at agents of a lost launcher");
         entry.watched = true;
         let ingested = self.ingest(job, &entry.target);
         if entry.ingested.as_ref() != Some(&ingested) {

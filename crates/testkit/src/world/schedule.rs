@@ -42,8 +42,12 @@ pub(super) enum Happening {
     Person,
     /// A fault strikes.
     Trouble,
-    /// The checkout of a target gets dirty or clean.
-    Dirt(String),
+    /// Someone else pushes to a target.
+    Rival((String, String)),
+    /// The checkout of a target gets dirty.
+    Soil((String, String)),
+    /// The checkouts of a repository get clean, and no other home serves it any more.
+    Tidy(String),
     /// From here on no fault strikes.
     Calm,
 }

@@ -29,7 +29,13 @@ impl World {
     pub(super) fn start_shim(&mut self, job: &JobId) {
         let pid = self.host.spawn(job, Kind::Shim);
         self.note(|| format!("host: shim {pid} of {job} begins"));
-        self.plan_in((1, 20), Happening::Shim(pid, ShimStep::Lock));
+        let wait = self.shim_wait();
+        self.plan_in((1, wait), Happening::Shim(pid, ShimStep::Lock));
+    }
+
+    /// A shim may be slow, so that another one of its job is faster.
+    fn shim_wait(&mut self) -> u64 {
+        if !self.calm && self.dice.percent(20) { 5_000 } else { 20 }
     }
 
     pub(super) fn shim_step(&mut self, pid: u32, step: ShimStep) {
@@ -59,6 +65,7 @@ impl World {
         let Some(dir) = self.host.dir_mut(job) else { return };
         if dir.lock.is_some() && !again {
             self.note(|| format!("host: shim {pid} of {job} ends with 75"));
+            self.meet("a shim that ends with 75");
             self.host.end(pid);
             return;
         }
@@ -67,7 +74,8 @@ impl World {
             dir.exit = Some(Exit::lost(Reason::ExecFailed, wall));
             self.plan_in((1, 10), Happening::Shim(pid, ShimStep::Release));
         } else {
-            self.plan_in((1, 30), Happening::Shim(pid, ShimStep::Start));
+            let wait = self.shim_wait();
+            self.plan_in((1, wait), Happening::Shim(pid, ShimStep::Start));
         }
         self.host.hint(job);
     }
@@ -77,6 +85,7 @@ impl World {
         let times = (self.clock.wall(), self.clock.now());
         let Some(main) = self.host.link_started(pid, times, again) else {
             self.note(|| format!("host: shim {pid} of {job} ends with 76"));
+            self.meet("a shim that ends with 76");
             self.host.end(pid);
             return;
         };

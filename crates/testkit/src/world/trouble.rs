@@ -44,7 +44,7 @@ impl World {
         let Some(fault) = self.dice.pick(&choices).copied() else { return };
         self.note(|| format!("fault: {fault:?}"));
         match fault {
-            Fault::KillDaemon => self.kill_daemon("at rest"),
+            Fault::KillDaemon => self.kill_daemon("a daemon killed at rest"),
             Fault::StopDaemon => self.stop_daemon(),
             Fault::ReplaceDaemon if self.replaced.is_none() => self.replace_daemon(),
             Fault::KillShim => {
@@ -63,8 +63,6 @@ impl World {
                 let ahead = self.dice.percent(50);
                 self.clock.jump(ahead);
             }
-            Fault::RivalPush => self.push_rival(),
-            Fault::DirtyCheckout => self.soil(),
             Fault::HoldRepository => self.hold(),
             Fault::DeleteTarget if self.dice.percent(30) => self.delete_target(),
             Fault::GarbleRecord if self.dice.percent(30) => self.garble(),
@@ -81,6 +79,8 @@ impl World {
             | Fault::RepeatReport
             | Fault::LateReport
             | Fault::RepeatRequest
+            | Fault::RivalPush
+            | Fault::DirtyCheckout
             | Fault::FullDisk => {}
         }
     }
@@ -101,7 +101,7 @@ impl World {
     }
 
     fn reboot(&mut self) {
-        self.kill_daemon("by a reboot");
+        self.kill_daemon("a daemon killed by a reboot");
         self.replaced = None;
         self.host.reboot();
         self.clock.reboot();
@@ -115,24 +115,40 @@ impl World {
         self.dice.pick(&all).cloned()
     }
 
-    fn push_rival(&mut self) {
-        let Some((dir, target)) = self.some_target() else { return };
+    /// Work for a target began: rivals and the user may come in between.
+    pub(super) fn disturb(&mut self, dir: &str, target: &str) {
+        let name = (dir.to_owned(), target.to_owned());
+        if self.strikes(Fault::RivalPush) {
+            self.plan_in((0, 8_000), Happening::Rival(name.clone()));
+        }
+        if self.strikes(Fault::DirtyCheckout) {
+            self.plan_in((0, 6_000), Happening::Soil(name));
+        }
+    }
+
+    pub(super) fn push_rival(&mut self, (dir, target): (String, String)) {
+        if self.calm {
+            return;
+        }
         let (number, which) = (self.dice.below(1_000_000), self.dice.below(4));
         let Some(repo) = self.repos.get_mut(&dir) else { return };
         let path = match which {
             0 => "shared".to_owned(),
-            1 => "src/w1a".to_owned(),
+            1 if number % 3 == 0 => "src/w1a".to_owned(),
             _ => format!("other/{}", number % 3),
         };
         repo.push_rival(&target, &path, &format!("good {number}"));
     }
 
-    fn soil(&mut self) {
-        let Some((dir, target)) = self.some_target() else { return };
+    /// The user changes files in the checkout of a target.
+    pub(super) fn soil(&mut self, (dir, target): (String, String)) {
+        if self.calm {
+            return;
+        }
         if let Some(repo) = self.repos.get_mut(&dir) {
             repo.dirty.insert(target);
         }
-        self.plan_in((100, 60_000), Happening::Dirt(dir));
+        self.plan_in((100, 60_000), Happening::Tidy(dir));
     }
 
     fn hold(&mut self) {
@@ -140,7 +156,7 @@ impl World {
         if let Some(repo) = self.repos.get_mut(&dir) {
             repo.held = true;
         }
-        self.plan_in((100, 60_000), Happening::Dirt(dir));
+        self.plan_in((100, 60_000), Happening::Tidy(dir));
     }
 
     /// The user commits or drops what was in the way.
@@ -219,7 +235,7 @@ impl World {
     pub(super) fn arm_full_disk(&mut self) {
         if self.disk_may_fill && self.strikes(Fault::FullDisk) {
             self.note(|| "the disk is full".to_owned());
-            self.stats.full_disks += 1;
+            self.meet("a full disk");
             // Not to arm it is no failure of the product.
             let _ = fail::cfg("store.commit.before_commit", "1*return");
         }
