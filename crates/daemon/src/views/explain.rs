@@ -84,11 +84,16 @@ fn because(facts: &Facts<'_>) -> String {
     let run = &facts.derived.run;
     let words = Words::of(facts.derived);
     let waits = run_waits_for(run, facts.queue, facts.daemon.running);
+    let odd = facts.derived.odd.first().filter(|_| !run.status.is_terminal());
+    if let Some((job, why)) = odd {
+        return format!("the records of job {job} contradict each other: {why}");
+    }
     match &run.status {
         Status::Pending => format!("it waits for {}", waits.unwrap_or_default()),
         Status::Running { cancel: Some(actor), .. } => {
             let live = run.jobs.values().filter(|job| job.state.is_live()).count();
-            format!("{actor} asked for its end; {live} jobs are being ended")
+            let jobs = if live == 1 { "1 job is".to_owned() } else { format!("{live} jobs are") };
+            format!("{actor} asked for its end; {jobs} being ended")
         }
         Status::Running { cancel: None, .. } => match (words.detail, waits) {
             (Some(detail), _) => detail,
