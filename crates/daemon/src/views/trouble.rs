@@ -29,9 +29,9 @@ pub fn store_problem(error: &StoreError) -> Problem {
     let message = error.to_string();
     match error {
         StoreError::Corrupt(corrupt) => corrupt_problem(corrupt),
-        StoreError::Damaged { .. } | StoreError::WrongBlob(_) => {
-            Problem::new(ErrorCode::Corrupt, message)
-        }
+        StoreError::Damaged { .. } => Problem::new(ErrorCode::Corrupt, message)
+            .hint("`tidegate doctor --verify` says how to restore it"),
+        StoreError::WrongBlob(_) => Problem::new(ErrorCode::Corrupt, message),
         StoreError::Full => Problem::new(ErrorCode::StorageFull, message),
         StoreError::Busy => Problem::new(ErrorCode::Busy, message),
         StoreError::Fenced => Problem::new(ErrorCode::DaemonStopping, message),
