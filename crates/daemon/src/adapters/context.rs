@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tidegate_core::ids::{BlobId, JobId, ProjectId, RunId};
-use tidegate_core::run::{EffectKey, Report};
+use tidegate_core::run::{EffectKey, Purpose, Report, Run};
 use tidegate_git::Git;
 use tidegate_store::Reader;
 
@@ -54,6 +54,15 @@ impl Context {
     /// The run tag of a job.
     pub fn run_tag(&self, job: &JobId) -> String {
         run_tag(&self.home_id, job)
+    }
+
+    /// The run tags of a run's launchers, all attempts: what registered agents carry.
+    pub fn launcher_tags(&self, run: &Run) -> Vec<String> {
+        let launchers = run.jobs.iter().filter(|(_, job)| match job.purpose {
+            Purpose::Launcher { .. } => true,
+            Purpose::LauncherAgent { .. } | Purpose::Agent { .. } | Purpose::Gate { .. } => false,
+        });
+        launchers.map(|(id, _)| self.run_tag(id)).collect()
     }
 
     /// The bytes that were pinned under `id`.

@@ -265,6 +265,14 @@ impl Jobs {
             }
         }
         let ingested = ingest::ingest(&self.ctx, &entry.target.run, id);
+        let living = ingest::living_processes(&self.ctx, &entry.target.run, id);
+        if living.is_empty()
+            && let Err(why) = self.end_the_rest(entry)
+        {
+            // Until that is empty, nothing may follow on the agents.
+            tracing::error!(job = %id, why, "what its agents left cannot be ended");
+            return entry.again_later();
+        }
         if entry.ingested.as_ref() != Some(&ingested) {
             entry.ingested = Some(ingested.clone());
             self.ctx.report(id.run(), Report::Ingested(ingested));
@@ -273,6 +281,16 @@ impl Jobs {
             Some(ms) => After::Again(Duration::from_millis(ms)),
             None => After::Wait,
         }
+    }
+}
+
+impl Jobs {
+    /// Ends what the agents of an ended launcher left, once none of them lives: their children in
+    /// other sessions, and those that only said that they had ended.
+    fn end_the_rest(&self, entry: &Entry) -> Result<(), String> {
+        let tags = self.ctx.launcher_tags(&entry.target.run);
+        let swept = Sweep::tagged(tags).run(SWEEP_PATIENCE).map_err(|error| error.to_string())?;
+        if swept.is_empty() { Ok(()) } else { Err(swept.survivors.join(", ")) }
     }
 }
 

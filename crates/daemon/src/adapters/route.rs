@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tidegate_core::ids::{FeatureId, JobId, RunId};
 use tidegate_core::run::{Effect, EffectKey, Report, Run};
-use tidegate_process::{ShimProgram, Sweep};
+use tidegate_process::{ShimProgram, Sweep, SweepError, Swept};
 
 use super::context::Shared;
 use super::features::{self, Failure, What, Work};
@@ -56,15 +56,19 @@ impl Adapters {
 
     fn sweep(
         &self,
-        run: &RunId,
+        run: &Run,
         key: &EffectKey,
         agents: Vec<(tidegate_core::ids::AgentId, tidegate_core::exit::Identity)>,
     ) {
-        let (ctx, run, key) = (Arc::clone(&self.ctx), run.clone(), key.clone());
+        let (ctx, key) = (Arc::clone(&self.ctx), key.clone());
+        let (run, tags) = (run.id.clone(), ctx.launcher_tags(run));
         self.ctx.workers.now(move || {
             let processes = agents.iter().map(|(_, process)| process.clone()).collect();
             let outcome = Sweep::processes(processes).run(SWEEP_PATIENCE);
-            let all_gone = outcome.is_ok_and(|swept| swept.is_empty());
+            // What left their trees still carries their tag.
+            let rest = Sweep::tagged(tags).run(SWEEP_PATIENCE);
+            let is_done = |outcome: Result<Swept, SweepError>| outcome.is_ok_and(|s| s.is_empty());
+            let all_gone = is_done(outcome) && is_done(rest);
             let alive = |(_, process): &&(_, tidegate_core::exit::Identity)| {
                 tidegate_process::identity::is_alive(process).unwrap_or(true)
             };
@@ -125,7 +129,7 @@ impl Dispatch for Adapters {
             Effect::SuperviseJob { job, row } => self.jobs.supervise(target, &job, row),
             Effect::StopJob { job, actor } => self.jobs.stop(target, &job, &actor),
             Effect::WatchAgents { job } => self.jobs.watch_agents(target, &job),
-            Effect::SweepAgents { agents } => self.sweep(&target.run.id, key, agents),
+            Effect::SweepAgents { agents } => self.sweep(&target.run, key, agents),
             Effect::PrepareWorktree { feature, base, sync } => {
                 self.git(target, key, feature, What::Prepare { base, sync });
             }
