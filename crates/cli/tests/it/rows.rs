@@ -122,8 +122,8 @@ fn degraded_run_survives_a_new_daemon_and_is_settled_by_its_journal() {
     assert_eq!(home.events_of(&run, "agent-runtime-adopted").len(), 1);
     assert!(!is_gone(dock));
     home.run(&["agent", "exit", "--id", "dock", "--code", "0", "--run-id", &run]).ends_with(0);
-    end(dock);
     let document = home.ended(&run);
+    assert!(is_gone(dock), "it said that it had ended, and lives on");
     assert_eq!(document["status"], "completed", "{document}");
     assert_eq!(document["recoveryState"], "recovered-from-progress");
     assert_eq!(document["activeWave"], 4);
@@ -194,5 +194,46 @@ fn daemon_shim_and_launcher_killed_at_once_converge() {
     let document = home.ended(&run);
     assert_eq!(document["terminalDisposition"], "launcher-lost-before-status");
     assert!(is_gone(stray), "an orphan is left");
+    home.close();
+}
+
+#[test]
+fn children_of_an_agent_that_outlived_its_launcher_end_with_the_run() {
+    let home = Home::new();
+    let agent =
+        home.program("agent.sh", "setsid sleep 1000 & mark child $!; mark agent; await end");
+    let run = home.script(
+        &[],
+        &format!("setsid {agent} & tidegate agent register --id dock --pid $!; await agent; mark launcher; await go"),
+    );
+    let (launcher, dock, child) = (home.pid("launcher"), home.pid("agent"), home.pid("child"));
+    end(launcher);
+    waits_for_agents(&home.until(&run, "degraded", |d| d["recoveryState"] == "degraded"));
+    home.until(&run, "recorded", |d| d["recorded"] == true);
+    assert!(!is_gone(child));
+    end(dock);
+    home.ended(&run);
+    assert!(is_gone(child), "an orphan of the run is left");
+    home.close();
+}
+
+#[test]
+fn cancelled_agents_take_along_what_left_their_tree() {
+    let home = Home::new();
+    let agent = home.program(
+        "agent.sh",
+        "mark agent; await more; ( ( setsid sleep 1000 & mark child $! ) & ); await end",
+    );
+    let register = "tidegate agent register --id dock --pid $!";
+    let script = format!("setsid {agent} & {register}; await agent; mark launcher; await go");
+    let run = home.script(&[], &script);
+    let (launcher, dock) = (home.pid("launcher"), home.pid("agent"));
+    end(launcher);
+    home.until(&run, "degraded", |d| d["recoveryState"] == "degraded" && d["recorded"] == true);
+    home.go("more");
+    let child = home.pid("child");
+    assert!(!is_gone(child) && !is_gone(dock));
+    home.run(&["cancel", &run, "--wait"]).ends_with(0);
+    assert!(is_gone(child) && is_gone(dock));
     home.close();
 }
