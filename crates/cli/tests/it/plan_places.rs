@@ -108,3 +108,24 @@ fn git_that_collects_garbage_meanwhile_loses_nothing() {
     }
     stage.close();
 }
+
+#[test]
+fn stop_of_the_daemon_lets_git_come_to_the_end_of_its_command() {
+    let stage = Stage::new(OWN_FILE, "true");
+    let hook = stage.home.repo().root().join(".git/hooks/pre-commit");
+    let (begun, done) = (stage.home.beside("begun"), stage.home.beside("done"));
+    let script = format!(
+        "#!/bin/sh\n[ ! -e {begun} ] || exit 0\necho begun >{begun}\nsleep 0.5\necho done >{done}\n",
+        begun = begun.display(),
+        done = done.display()
+    );
+    std::fs::write(&hook, script).unwrap();
+    assert!(Command::new("chmod").arg("+x").arg(&hook).status().unwrap().success());
+    let run = stage.submit(&one_wave(&["a"]));
+    stage.home.appears("begun");
+    stage.home.run(&["daemon", "stop"]).ends_with(0);
+    assert!(done.exists(), "the commit was cut off");
+    stage.ends(&run, "completed");
+    assert_eq!(stage.starts("a"), 1);
+    stage.close();
+}

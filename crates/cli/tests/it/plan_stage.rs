@@ -8,7 +8,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::harness::Home;
+use crate::harness::{Home, is_gone};
 
 /// The config, before a test changes words of it.
 pub(crate) const CONFIG: &str = r#"
@@ -178,6 +178,19 @@ impl Stage {
         let head = self.home.repo().git(&["symbolic-ref", "HEAD"]);
         assert!(["refs/heads/main", "refs/heads/mine"].contains(&head.as_str()), "{head}");
         self.home.repo().git(&["fsck", "--no-dangling", "--strict"]);
+    }
+
+    /// Living processes of a run's jobs: by the tag of the run, or by a job directory that they name.
+    pub(crate) fn left(&self, run: &str) -> Vec<u32> {
+        let (tag, jobs) = (format!(":{run}:"), format!("/jobs/{run}"));
+        let names = std::fs::read_dir("/proc").unwrap().flatten();
+        let pids = names.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        let says = |pid: u32, file: &str, text: &str| {
+            let bytes = std::fs::read(format!("/proc/{pid}/{file}")).unwrap_or_default();
+            bytes.windows(text.len()).any(|window| window == text.as_bytes())
+        };
+        let ours = |pid: &u32| says(*pid, "environ", &tag) || says(*pid, "cmdline", &jobs);
+        pids.filter(ours).filter(|pid| !is_gone(*pid)).collect()
     }
 
     /// The end of a test whose runs have ended and whose user had no changes.

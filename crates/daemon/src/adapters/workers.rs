@@ -23,6 +23,8 @@ struct State {
     due: BTreeMap<(Instant, u64), Work>,
     numbered: u64,
     closed: bool,
+    /// Threads that have not ended.
+    serving: usize,
 }
 
 impl std::fmt::Debug for Workers {
@@ -38,7 +40,7 @@ impl Workers {
     /// # Errors
     /// When the system gives no thread.
     pub fn start(count: usize) -> std::io::Result<(Self, Vec<JoinHandle<()>>)> {
-        let state = Mutex::new(State::default());
+        let state = Mutex::new(State { serving: count, ..State::default() });
         let shared = Arc::new(Shared { state, changed: Condvar::new() });
         let threads = (0..count).map(|number| {
             let shared = Arc::clone(&shared);
@@ -70,6 +72,14 @@ impl Workers {
         state.due.clear();
         self.shared.changed.notify_all();
     }
+
+    /// Waits until the threads have ended, for `patience` at the most. Whether they have.
+    pub fn ended_within(&self, patience: Duration) -> bool {
+        let state = self.shared.state();
+        let waited = self.shared.changed.wait_timeout_while(state, patience, |s| s.serving > 0);
+        let state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        state.serving == 0
+    }
 }
 
 impl Shared {
@@ -86,6 +96,8 @@ impl Shared {
                 tracing::error!("BUG: a piece of work panicked");
             }
         }
+        self.state().serving -= 1;
+        self.changed.notify_all();
     }
 
     fn next(&self) -> Option<Work> {
@@ -130,5 +142,21 @@ mod tests {
         for thread in threads {
             thread.join().unwrap();
         }
+    }
+
+    #[test]
+    fn end_is_waited_for_as_long_as_work_is_under_way_and_patience_lasts() {
+        let (workers, _threads) = Workers::start(2).unwrap();
+        let (sender, begun) = channel();
+        let (release, held) = channel::<()>();
+        workers.now(move || {
+            sender.send(()).unwrap();
+            let _ = held.recv();
+        });
+        begun.recv().unwrap();
+        workers.close();
+        assert!(!workers.ended_within(Duration::from_millis(30)));
+        drop(release);
+        assert!(workers.ended_within(Duration::from_secs(20)));
     }
 }

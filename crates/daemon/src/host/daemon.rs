@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use rustix::fs::{Mode, OFlags};
 use rustix::process::umask;
@@ -24,6 +25,8 @@ use crate::http;
 
 /// Threads for blocking work of adapters.
 const WORKERS: usize = 8;
+/// How long a stop in good order waits for work that is under way.
+const LAST_WORK: Duration = Duration::from_secs(3);
 
 /// How a daemon is run.
 #[derive(Debug, Clone)]
@@ -124,9 +127,14 @@ pub fn run(options: &Options) -> Result<Outcome, HostError> {
     let mut life =
         Life { files, epoch, home_id: began.home_id, git: ctx.git.clone(), handle, inbox };
     let outcome = life.live(store, adapters, options);
-    // Nothing starts from here on; work that is under way ends with this process, or is found.
+    // Nothing starts from here on.
     workers.close();
     drop(ctx);
+    // What git is at in the user's repository is not left in its middle. A daemon that was replaced
+    // or lost its store ends at once: its helpers end with it, and the next finds what they left.
+    if outcome.is_ok() && !workers.ended_within(LAST_WORK) {
+        tracing::warn!("work that was under way ends with this daemon; the next one finds it");
+    }
     for thread in threads {
         if thread.is_finished() {
             let _ = thread.join();
@@ -178,7 +186,7 @@ impl Life {
         };
         let server = http::start(listener, site).map_err(io("serve", &socket))?;
         signals::stop_on_signals(&self.handle).map_err(io("watch signals for", &socket))?;
-        vigil::stop_without_home(&self.files.home, &self.handle)
+        vigil::stop_without_home(&self.files.home, &self.files.lock(), &self.handle)
             .map_err(io("watch", &self.files.home))?;
         spool::ingest(&self.files, &self.handle, &self.git);
         let until = if options.once { Until::Idle } else { Until::Stopped };

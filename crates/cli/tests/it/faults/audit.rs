@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::harness::{mentioning, tagged, until};
+use crate::harness::until;
 use crate::plan_stage::Stage;
 
 /// The tree of the target.
@@ -43,11 +43,7 @@ pub(super) fn everything(stage: Stage, run: &str) {
         let status = run["status"].as_str().unwrap();
         assert!(["completed", "failed", "cancelled"].contains(&status), "{run:#}");
     }
-    let jobs = format!("{}/jobs/", stage.home.path().display());
-    until("the end of every process of a job", || {
-        let left = tagged(run).len() + mentioning(&jobs).len();
-        (left == 0).then_some(())
-    });
+    until("the end of every process of a job", || stage.left(run).is_empty().then_some(()));
     // What is true must be true without a daemon, and after its end in good order too.
     stage.home.run(&["daemon", "stop"]).ends_with(0);
     stage.close();

@@ -28,6 +28,9 @@ const SHARE: usize = 40;
 /// Homes at once: each waits for disks and processes for most of its time.
 const WORKERS: usize = 3;
 
+/// Faults played so far, to tell a long run's progress.
+static DONE: AtomicUsize = AtomicUsize::new(0);
+
 /// What one fault led to.
 struct Outcome {
     fault: Fault,
@@ -87,6 +90,10 @@ fn one(fault: &Fault, calm: &BTreeMap<Scene, Calm>) -> Outcome {
         Err(panic) => (true, Some(words(panic.as_ref()))),
     };
     let ms = began.elapsed().as_millis();
+    let done = DONE.fetch_add(1, Ordering::Relaxed) + 1;
+    if done.is_multiple_of(50) {
+        println!("      {done} faults so far");
+    }
     if let Some(failure) = &failure {
         println!("FAIL  TIDEGATE_FAULT='{fault}'\n      {}", failure.replace('\n', "\n      "));
     }
