@@ -27,7 +27,7 @@ pub fn compose(task: &str, feedback: Option<&Feedback>, evidence: &str) -> Strin
             );
         }
         Feedback::HookRefused { output } => {
-            let _ = write!(prompt, "\nEvidence: what the hook said:\n\n{}\n", fenced(output));
+            let _ = write!(prompt, "\nEvidence: what was said:\n\n{}\n", fenced(output));
         }
         Feedback::NoChange | Feedback::LeftBranch { .. } | Feedback::SyncConflict { .. } => {}
     }
@@ -44,7 +44,9 @@ fn sentence(feedback: &Feedback) -> String {
             feedback.describe()
         ),
         Feedback::NoChange => "It ended without any change to the repository.".to_owned(),
-        Feedback::HookRefused { .. } => "The repository's commit hook refused it.".to_owned(),
+        Feedback::HookRefused { .. } => {
+            "It was not committed: the repository's commit hook or git refused it.".to_owned()
+        }
         Feedback::LeftBranch { found } => {
             format!("It left the worktree on `{found}`; work on the branch that you are given.")
         }

@@ -69,6 +69,11 @@ impl Ballast {
         }
     }
 
+    /// Whether the space was given up and not taken back.
+    pub(crate) fn is_spent(&self) -> bool {
+        self.spent.get()
+    }
+
     /// Takes a spent ballast back once there is plenty of room again.
     pub(crate) fn restore(&self) -> io::Result<()> {
         if self.spent.get() && self.free()? >= self.bytes.saturating_mul(ROOM) {

@@ -168,9 +168,15 @@ pub(crate) fn check_pages(conn: &Connection, home: &Path) -> Result<(), OpenErro
         Ok(word) if word == "ok" => Ok(()),
         Ok(what) => Err(OpenError::Damaged {
             path: home.join(files::STORE),
-            what,
+            what: in_one_line(&what),
             backup: files::newest_backup(home),
         }),
         Err(source) => Err(damage(home, StoreError::of("check the pages", source))),
     }
+}
+
+/// What `quick_check` says, without the line that only names the database.
+fn in_one_line(told: &str) -> String {
+    let lines = told.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.filter(|line| !line.starts_with("***")).collect::<Vec<_>>().join("; ")
 }

@@ -130,6 +130,14 @@ impl Store {
         self.ballast.spend().map_err(|source| self.ballast_error("remove", source))
     }
 
+    /// Whether the ballast is spent, after an attempt to take it back: what adds work should be
+    /// refused then.
+    pub fn is_short_of_space(&self) -> bool {
+        // What cannot be looked at is found out by the next write.
+        let _ = self.ballast.restore();
+        self.ballast.is_spent()
+    }
+
     /// Takes space back for the next time. `false` when the disk has no room for it. Turns do so by
     /// themselves once there is plenty.
     ///

@@ -297,7 +297,7 @@ impl Feedback {
                 format!("gate {gate} failed{on}: {}", describe(exit))
             }
             Self::NoChange => "no_change: the builder left no commit".to_owned(),
-            Self::HookRefused { .. } => "the commit hook refused".to_owned(),
+            Self::HookRefused { .. } => "the commit was refused".to_owned(),
             Self::LeftBranch { found } => format!("the builder left its branch for {found}"),
             Self::SyncConflict { paths } => format!("conflict in {}", paths.join(", ")),
         }

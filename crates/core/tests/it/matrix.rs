@@ -143,6 +143,8 @@ fn git_inputs(run: &Run) -> Vec<(&'static str, Input)> {
         ("update without target", update(UpdateOutcome::Missing)),
         ("update failed", update(UpdateOutcome::Failed { detail: why() })),
         ("target clean", clean()),
+        ("repository held", held()),
+        ("repository free", free()),
     ]
 }
 
@@ -212,6 +214,7 @@ fn landing(in_review: &Run) -> States {
         ("a is landing: updating", updating.clone()),
         ("a is blocked: conflict", then(&merging, &merge(conflict()))),
         ("a is blocked: target missing", then(&merging, &merge(MergeOutcome::TargetMissing))),
+        ("a is blocked: repository held", then(&merging, &held())),
         ("a is blocked: target dirty", then(&updating, &update(dirty()))),
         ("a is landed", then(&updating, &update(UpdateOutcome::Landed))),
     ]
@@ -285,4 +288,12 @@ fn plan_run_that_has_ended_answers_each_input_as_decided() {
     let told =
         [completed, failed, cancelled].map(|run| table(run.status.word(), &run, &inputs(&run)));
     insta::assert_snapshot!(told.join("\n"));
+}
+
+fn held() -> Input {
+    Input::Report(Report::RepoHeld { feature: fid("a"), by: "another home".to_owned() })
+}
+
+fn free() -> Input {
+    Input::Report(Report::RepoFree { feature: fid("a") })
 }

@@ -3,6 +3,7 @@
 //! A turn takes a group of messages, reads the clock, steps each run, commits once, then answers
 //! and hands effects on. Nothing here does I/O but the store's.
 
+mod answers;
 mod command;
 mod dispatch;
 mod handle;

@@ -2,20 +2,18 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
 use tidegate_core::admission::{Caps, grants};
 use tidegate_core::ids::{QueueKey, RunId};
 use tidegate_core::run::{Input, Run, step};
 use tidegate_core::time::{Now, WallMs};
 use tidegate_protocol::{ErrorCode, Problem};
-use tidegate_store::{CommandRecord, Savepoint, Store, StoreError};
-use tokio::sync::oneshot;
+use tidegate_store::{Savepoint, Store, StoreError};
 
-use super::command::Idempotency;
+use super::answers::{execute, is_urgent, problem, storage_full, take};
 use super::dispatch::{Dispatch, Target};
 use super::handle::{Answer, Message, Request};
 use super::live::{Live, Stage, Staged};
-use super::requests::{AtWork, Failed, Outcome};
+use super::requests::Failed;
 
 /// Where a turn takes clocks and random bits from.
 pub trait Chance {
@@ -34,6 +32,8 @@ pub struct Engine<D> {
     pub(super) supervisor: String,
     /// Reports whose group failed for want of room; they are taken again.
     deferred: Vec<(RunId, Input)>,
+    /// Whether the last group was undone: it is said once.
+    is_stuck: bool,
 }
 
 /// Why the engine cannot go on.
@@ -47,12 +47,6 @@ pub enum EngineError {
     Store(#[source] StoreError),
 }
 
-/// An answer that is sent once its group is durable.
-struct Waiting {
-    reply: oneshot::Sender<Answer>,
-    answer: Answer,
-}
-
 impl<D: Dispatch> Engine<D> {
     pub(super) fn new(
         store: Store,
@@ -61,7 +55,7 @@ impl<D: Dispatch> Engine<D> {
         caps: Caps,
         supervisor: String,
     ) -> Self {
-        Self { store, live, dispatch, caps, supervisor, deferred: Vec::new() }
+        Self { store, live, dispatch, caps, supervisor, deferred: Vec::new(), is_stuck: false }
     }
 
     /// Whether nothing runs and nothing waits for a turn.
@@ -117,12 +111,44 @@ impl<D: Dispatch> Engine<D> {
                 Message::Stop { .. } => {}
             }
         }
-        let mut waiting = Vec::new();
+        let mut space = if self.store.is_short_of_space() { Space::Short } else { Space::Plenty };
+        let mut outcome = self.attempt(&reports, &requests, space, chance);
+        let urgent = !reports.is_empty() || requests.iter().any(is_urgent);
+        if let Err(StoreError::Full) = outcome
+            && urgent
+            && self.store.spend_ballast().is_ok_and(|spent| spent)
+        {
+            // Ends and cancels are recorded in the space that was kept back for them.
+            tracing::error!("the disk of the home is full: nothing new starts");
+            space = Space::Short;
+            outcome = self.attempt(&reports, &requests, space, chance);
+        }
+        match outcome {
+            Ok(answers) => {
+                self.is_stuck = false;
+                for (request, answer) in requests.into_iter().zip(answers) {
+                    // A client that went away asks again by its key.
+                    let _ = request.reply.send(answer);
+                }
+                Ok(())
+            }
+            Err(error) => self.undone(error, reports, requests),
+        }
+    }
+
+    /// Records a group, and gives the answers to its requests, in their order.
+    fn attempt(
+        &mut self,
+        reports: &[(RunId, Input)],
+        requests: &[Request],
+        space: Space,
+        chance: &mut impl Chance,
+    ) -> Result<Vec<Answer>, StoreError> {
         let mut nudges = Vec::new();
         let Self { store, live, caps, supervisor, .. } = self;
-        let outcome = store.turn(|turn| {
+        let (answers, staged) = store.turn(|turn| {
             let mut stage = Stage::new(live);
-            for (run, input) in &reports {
+            for (run, input) in reports {
                 let taken = turn.input(|write| apply(&stage, write, run, input, chance.now()));
                 match taken {
                     Ok(Some((before, after))) => stage.set(Some(&before), after),
@@ -130,29 +156,25 @@ impl<D: Dispatch> Engine<D> {
                     Err(error) => tracing::error!(%run, ?error, "a report was not recorded"),
                 }
             }
-            for request in requests {
+            let answers = requests.iter().map(|request| {
+                if space == Space::Short && !is_urgent(request) {
+                    return Err(storage_full());
+                }
                 let now = chance.now();
-                let taken = turn.input(|write| execute(&stage, write, &request, now));
-                let answer = taken.map(|outcome| take(&mut stage, outcome, &mut nudges));
-                waiting.push(Waiting { reply: request.reply, answer: answer.map_err(problem) });
+                let taken = turn.input(|write| execute(&stage, write, request, now));
+                taken.map(|outcome| take(&mut stage, outcome, &mut nudges)).map_err(problem)
+            });
+            let answers: Vec<Answer> = answers.collect();
+            if space == Space::Plenty {
+                admit(&mut stage, turn, supervisor, *caps, chance);
             }
-            admit(&mut stage, turn, supervisor, *caps, chance);
-            stage.finish()
-        });
-        match outcome {
-            Ok(staged) => {
-                self.settle(staged);
-                for run in &nudges {
-                    self.dispatch.nudge(run);
-                }
-                for Waiting { reply, answer } in waiting {
-                    // A client that went away asks again by its key.
-                    let _ = reply.send(answer);
-                }
-                Ok(())
-            }
-            Err(error) => self.undone(error, reports, waiting),
+            (answers, stage.finish())
+        })?;
+        self.settle(staged);
+        for run in &nudges {
+            self.dispatch.nudge(run);
         }
+        Ok(answers)
     }
 
     /// Makes a durable group the present, and hands its effects on.
@@ -181,15 +203,10 @@ impl<D: Dispatch> Engine<D> {
         &mut self,
         error: StoreError,
         reports: Vec<(RunId, Input)>,
-        waiting: Vec<Waiting>,
+        requests: Vec<Request>,
     ) -> Result<(), EngineError> {
         let problem = match &error {
-            StoreError::Full => {
-                // Ends and cancels must be recorded; the next turn has this room for them.
-                let spent = self.store.spend_ballast();
-                tracing::error!(?spent, "the disk of the home is full");
-                Problem::new(ErrorCode::StorageFull, "the disk of the home is full")
-            }
+            StoreError::Full => storage_full(),
             StoreError::Busy => Problem::new(ErrorCode::Busy, "the store is locked"),
             StoreError::Fenced => return Err(EngineError::Replaced),
             StoreError::Io { .. }
@@ -200,13 +217,23 @@ impl<D: Dispatch> Engine<D> {
             | StoreError::WrongBlob(_)
             | StoreError::Aborted => return Err(EngineError::Store(error)),
         };
-        tracing::error!(%error, "a group was undone; its reports are kept");
+        if !self.is_stuck {
+            tracing::error!(%error, "groups are undone; their reports are kept and tried again");
+        }
+        self.is_stuck = true;
         self.deferred = reports;
-        for Waiting { reply, .. } in waiting {
-            let _ = reply.send(Err(problem.clone()));
+        for request in requests {
+            let _ = request.reply.send(Err(problem.clone()));
         }
         Ok(())
     }
+}
+
+/// Whether the disk has room for more than what must not be lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Space {
+    Plenty,
+    Short,
 }
 
 /// The run and its place, for adapters.
@@ -238,87 +265,6 @@ pub(super) fn apply(
             tracing::debug!(run = %id, %refused, ?input, "refused");
             Ok(None)
         }
-    }
-}
-
-fn execute(
-    stage: &Stage<'_>,
-    write: &mut Savepoint<'_>,
-    request: &Request,
-    now: Now,
-) -> Result<Outcome, Failed> {
-    let Some(name) = &request.idempotency else {
-        return AtWork { stage, write, now }.execute(&request.command);
-    };
-    let body_hash = hash(&name.body_hash)?;
-    if let Some(known) = write.view().recall(&name.actor, &name.key)? {
-        return answer_again(name, &known, body_hash);
-    }
-    let outcome = AtWork { stage, write, now }.execute(&request.command)?;
-    write.remember(&CommandRecord {
-        actor: name.actor.clone(),
-        key: name.key.clone(),
-        verb: request.command.verb().to_owned(),
-        body_hash,
-        response_json: outcome.data.to_string(),
-        at: now.wall,
-    })?;
-    Ok(outcome)
-}
-
-fn answer_again(
-    name: &Idempotency,
-    known: &CommandRecord,
-    body_hash: [u8; 32],
-) -> Result<Outcome, Failed> {
-    if known.body_hash != body_hash {
-        let message = format!("the key `{}` was used for another request", name.key);
-        return Err(Problem::new(ErrorCode::IdempotencyMismatch, message).into());
-    }
-    let data: Value = serde_json::from_str(&known.response_json).map_err(|error| {
-        Problem::new(ErrorCode::Corrupt, format!("the recorded answer does not read: {error}"))
-    })?;
-    Ok(Outcome { data, ..Outcome::default() })
-}
-
-fn hash(hex: &str) -> Result<[u8; 32], Problem> {
-    let bad = || Problem::new(ErrorCode::Internal, "BUG: the body's hash is no SHA-256");
-    let mut bytes = [0; 32];
-    for (at, byte) in bytes.iter_mut().enumerate() {
-        let digits = hex.get(2 * at..2 * at + 2).ok_or_else(bad)?;
-        *byte = u8::from_str_radix(digits, 16).map_err(|_| bad())?;
-    }
-    Ok(bytes)
-}
-
-/// Stages what an input led to, and gives its answer.
-fn take(stage: &mut Stage<'_>, outcome: Outcome, nudges: &mut Vec<RunId>) -> Value {
-    let Outcome { data, moved, home, nudge } = outcome;
-    if let Some((before, after)) = moved {
-        stage.set(before.as_ref(), after);
-    }
-    for event in &home {
-        stage.apply_home(event);
-    }
-    nudges.extend(nudge);
-    data
-}
-
-fn problem(failed: Failed) -> Problem {
-    match failed {
-        Failed::Refused(problem) => problem,
-        Failed::Store(error) => match error {
-            StoreError::Corrupt(corrupt) => Problem::new(ErrorCode::Corrupt, corrupt.to_string()),
-            StoreError::Fenced
-            | StoreError::Full
-            | StoreError::Busy
-            | StoreError::Io { .. }
-            | StoreError::File { .. }
-            | StoreError::Damaged { .. }
-            | StoreError::Refused { .. }
-            | StoreError::WrongBlob(_)
-            | StoreError::Aborted => Problem::new(ErrorCode::Internal, error.to_string()),
-        },
     }
 }
 

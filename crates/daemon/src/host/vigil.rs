@@ -1,30 +1,37 @@
-//! Ends the daemon when its home is removed or moved away: another home at the same path is not
-//! its own.
+//! Ends the daemon when its home is removed, emptied or moved away: another home at the same path
+//! is not its own.
 
 use std::io;
 use std::mem::MaybeUninit;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
+use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 
 use crate::engine::Handle;
 
-/// From now on the daemon ends when the folder `home` is no longer where it was.
+/// From now on the daemon ends when `lock`, the lock file in `home` that it holds, is no longer
+/// the file at its path.
 ///
 /// # Errors
 /// When the thread or the watch cannot be made.
-pub(super) fn stop_without_home(home: &Path, handle: &Handle) -> io::Result<()> {
+pub(super) fn stop_without_home(home: &Path, lock: &Path, handle: &Handle) -> io::Result<()> {
     let events = inotify::init(CreateFlags::CLOEXEC)?;
-    let wanted = WatchFlags::DELETE_SELF | WatchFlags::MOVE_SELF | WatchFlags::ONLYDIR;
+    // An open folder below keeps the home's own removal from being told: the lock's is.
+    let wanted = WatchFlags::DELETE_SELF
+        | WatchFlags::MOVE_SELF
+        | WatchFlags::DELETE
+        | WatchFlags::MOVED_FROM
+        | WatchFlags::ONLYDIR;
     inotify::add_watch(&events, home, wanted)?;
-    let handle = handle.clone();
+    let held = place(lock)?;
+    let (lock, handle) = (lock.to_owned(), handle.clone());
     let watch = move || {
         let mut buffer = [MaybeUninit::uninit(); 1024];
         let mut reader = inotify::Reader::new(&events, &mut buffer);
-        let gone = ReadFlags::DELETE_SELF | ReadFlags::MOVE_SELF | ReadFlags::IGNORED;
         loop {
             match reader.next() {
-                Ok(event) if event.events().intersects(gone) => break,
+                Ok(_) if place(&lock).ok() != Some(held) => break,
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
                 Err(error) => {
                     tracing::warn!(%error, "the home is no longer watched");
@@ -32,9 +39,15 @@ pub(super) fn stop_without_home(home: &Path, handle: &Handle) -> io::Result<()> 
                 }
             }
         }
-        tracing::error!("the home was removed or moved away: this daemon ends");
+        tracing::error!("the home was removed, emptied or moved away: this daemon ends");
         handle.stop(false);
     };
     std::thread::Builder::new().name("home-watch".into()).spawn(watch)?;
     Ok(())
+}
+
+/// Names a file whatever its path is.
+fn place(path: &Path) -> io::Result<(u64, u64)> {
+    let found = std::fs::symlink_metadata(path)?;
+    Ok((found.dev(), found.ino()))
 }

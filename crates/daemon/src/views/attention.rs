@@ -28,7 +28,9 @@ pub(super) fn attention(derived: &Derived) -> Vec<AttentionDoc> {
                 let detail = exit.detail.as_deref().unwrap_or("something of it could not be ended");
                 ("requires_human", format!("job {id}: {detail}"))
             }
-            JobState::Quarantined { detail, .. } if job_is_launchers(run, id) => {
+            JobState::Quarantined { detail, .. }
+                if job_is_launchers(run, id) && !run.status.is_terminal() =>
+            {
                 ("quarantine", format!("the records of job {id} contradict each other: {detail}"))
             }
             JobState::Quarantined { .. }
@@ -75,15 +77,19 @@ fn of_features(run: &Run, found: &mut Vec<AttentionDoc>) {
                 ),
                 commit,
             },
-            FeatureState::Blocked(block) => AttentionDoc {
-                reason: block.word().to_owned(),
-                feature: Some(id.to_string()),
-                job_id: block_job(block),
-                message: format!("`{id}` cannot go on: {}", in_words(block)),
-                unblocks: unblocks(block, &run.id, id),
-                commit,
-            },
-            FeatureState::InReview
+            FeatureState::Blocked(block) if !matches!(block, Block::RepoHeld { .. }) => {
+                AttentionDoc {
+                    reason: block.word().to_owned(),
+                    feature: Some(id.to_string()),
+                    job_id: block_job(block),
+                    message: format!("`{id}` cannot go on: {}", in_words(block)),
+                    unblocks: unblocks(block, &run.id, id),
+                    commit,
+                }
+            }
+            // A held repository is given back without anybody here.
+            FeatureState::Blocked(_)
+            | FeatureState::InReview
             | FeatureState::Queued
             | FeatureState::Building(_)
             | FeatureState::Verifying { .. }

@@ -158,7 +158,7 @@ fn feedback_line(feedback: &Feedback) -> String {
         Feedback::NoChange => "the builder was told that it left no change".to_owned(),
         Feedback::HookRefused { output } => {
             let first = output.lines().next().unwrap_or_default();
-            format!("the builder was told that the commit hook refused: {first}")
+            format!("the builder was told that its commit was refused: {first}")
         }
         Feedback::LeftBranch { found } => {
             format!("the builder was told that it left its branch for {found}")
