@@ -7,8 +7,9 @@ use serde::Serialize;
 use tidegate_daemon::Git;
 use tidegate_daemon::adapters::HelperExec;
 use tidegate_daemon::identity;
+use tidegate_daemon::ids::JobId;
 use tidegate_daemon::verify;
-use tidegate_daemon::views::open_problem;
+use tidegate_daemon::views::{Viewer, open_problem};
 use tidegate_protocol::ErrorCode;
 
 use crate::home::Home;
@@ -53,6 +54,7 @@ pub(crate) fn checks(home: &Home, verify: bool) -> Vec<Check> {
     if verify {
         found.push(store(home));
     }
+    found.push(jobs(home));
     found
 }
 
@@ -131,6 +133,51 @@ fn daemon(home: &Home) -> Check {
         }
         Err(error) => Check::wrong("daemon", error.message()),
     }
+}
+
+/// Every job directory belongs to a job that the store knows; others are left from a store that
+/// went back in time, and something of them may be alive.
+fn jobs(home: &Home) -> Check {
+    let unknown = match unknown_jobs(home.path()) {
+        Ok(unknown) => unknown,
+        Err(why) => return Check::wrong("jobs", why),
+    };
+    if unknown.is_empty() {
+        return Check::good("jobs", "all known to the store");
+    }
+    let count = unknown.len();
+    let first: Vec<String> = unknown.into_iter().take(5).collect();
+    Check::wrong(
+        "jobs",
+        format!(
+            "{count} unknown to the store, such as {}: look at their directories in {}, and end \
+             their shims, before you remove them",
+            first.join(", "),
+            home.path().join("jobs").display()
+        ),
+    )
+}
+
+fn unknown_jobs(home: &Path) -> Result<Vec<String>, String> {
+    let entries = match std::fs::read_dir(home.join("jobs")) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error.to_string()),
+    };
+    let mut viewer = Viewer::open(home).map_err(|problem| problem.to_string())?;
+    let mut unknown = Vec::new();
+    for entry in entries.flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let place = match JobId::parse(&name) {
+            Ok(job) => viewer.job_place(&job).map_err(|problem| problem.to_string())?,
+            Err(_) => None,
+        };
+        if place.is_none() {
+            unknown.push(name);
+        }
+    }
+    unknown.sort();
+    Ok(unknown)
 }
 
 /// Every chain, and every row against the replay of its events. A home without a store is sound.
