@@ -110,7 +110,7 @@ fn cancelled(stage: Stage, run: &str, tip: &str) {
     let document = stage.home.status(run);
     assert_eq!(document["status"], "cancelled", "{document:#}");
     assert_eq!(document["terminalDisposition"], "cancelled");
-    assert_eq!(stage.left(run), Vec::<u32>::new());
+    assert_eq!(Stage::left(run), Vec::<u32>::new());
     assert_eq!(stage.tip(), tip, "the target moved");
     assert_eq!(stage.home.json(&["wait", run]).code, 11);
     assert_ne!(stage.home.json(&["cancel", run]).code, 0, "it has ended");

@@ -9,9 +9,9 @@ fn merge_keeps_the_commits_of_the_branch_and_squash_makes_one() {
     for (strategy, parents, commits) in [("merge", 2, 3), ("squash", 1, 1)] {
         let words = [("strategy = \"merge\"", format!("strategy = \"{strategy}\""))];
         let words: Vec<(&str, &str)> = words.iter().map(|(a, b)| (*a, b.as_str())).collect();
-        let agent = r#"
+        let agent = r"
 echo 1 >one.txt; git add one.txt; git commit --quiet --message one
-echo 2 >two.txt"#;
+echo 2 >two.txt";
         let stage = Stage::with(agent, "true", &words);
         let before = stage.tip();
         let run = stage.submit(&one_wave(&["a; title = \"Ships at the quay\""]));

@@ -99,7 +99,7 @@ fn repository_below_the_working_directory_of_the_user_is_found_from_a_folder_of_
 fn git_that_collects_garbage_meanwhile_loses_nothing() {
     let stage = Stage::new(
         r#"git -C "$T/harbour" gc --quiet --prune=now || true; echo "$feature" >"$feature.txt""#,
-        r#"git gc --quiet --prune=now || true"#,
+        r"git gc --quiet --prune=now || true",
     );
     let run = stage.submit(&waves(&[&["a", "b"], &["c"]]));
     stage.ends(&run, "completed");

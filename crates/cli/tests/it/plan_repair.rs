@@ -174,10 +174,10 @@ fn agent_that_fails_is_retried_up_to_its_bound_and_the_feature_fails() {
 #[test]
 fn agent_that_is_killed_goes_on_in_its_worktree_in_the_same_iteration() {
     let stage = Stage::new(
-        r#"
+        r"
 if [ -f half.txt ]; then cat half.txt >a.txt; exit 0; fi
 echo half >half.txt
-kill -9 $$"#,
+kill -9 $$",
         "true",
     );
     let run = stage.submit(&one_wave(&["a"]));
@@ -190,7 +190,7 @@ kill -9 $$"#,
 
 #[test]
 fn gate_that_never_passes_fails_the_feature_with_its_word() {
-    let stage = Stage::new(r#"date +%s%N >>a.txt"#, "echo 'never good'; exit 1");
+    let stage = Stage::new(r"date +%s%N >>a.txt", "echo 'never good'; exit 1");
     let tip = stage.tip();
     let run = stage.submit(&one_wave(&["a; max_iterations = 3"]));
     let document = stage.ends(&run, "failed");
@@ -220,18 +220,18 @@ echo x >a.txt"#,
     assert_eq!(feature(&document, "a")["attempts"], 2);
     let finished = stage.home.events_of(&run, "job-finished");
     assert!(finished.iter().any(|event| event.to_string().contains("timeout")), "{finished:#?}");
-    assert_eq!(stage.left(&run), Vec::<u32>::new());
+    assert_eq!(Stage::left(&run), Vec::<u32>::new());
     stage.close();
 }
 
 #[test]
 fn gate_over_its_time_is_evidence() {
     let stage = Stage::with(
-        r#"
+        r"
 case $prompt in
     *timeout*) echo quick >a.txt ;;
     *) echo slow >a.txt ;;
-esac"#,
+esac",
         "! grep -q slow a.txt || exec sleep 100",
         &[("[limits]", "[limits]\ngate_timeout = \"2s\"\ngrace = \"100ms\"")],
     );

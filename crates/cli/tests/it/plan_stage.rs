@@ -150,7 +150,8 @@ impl Stage {
     /// All that happened, one fact a line.
     pub(crate) fn story(&self, run: &str) -> String {
         let events = self.home.events(run);
-        events.iter().map(|event| format!("{event}\n")).collect()
+        let lines: Vec<String> = events.iter().map(ToString::to_string).collect();
+        lines.join("\n")
     }
 
     /// A file of the target's newest commit; `None` when it is not there.
@@ -181,7 +182,7 @@ impl Stage {
     }
 
     /// Living processes of a run's jobs: by the tag of the run, or by a job directory that they name.
-    pub(crate) fn left(&self, run: &str) -> Vec<u32> {
+    pub(crate) fn left(run: &str) -> Vec<u32> {
         let (tag, jobs) = (format!(":{run}:"), format!("/jobs/{run}"));
         let names = std::fs::read_dir("/proc").unwrap().flatten();
         let pids = names.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -214,18 +215,23 @@ pub(crate) fn one_wave(features: &[&str]) -> String {
 
 /// A plan of these waves. A feature is its id, then lines of TOML after a `;`.
 pub(crate) fn waves(waves: &[&[&str]]) -> String {
-    let mut text = "title = \"Harbour\"\n".to_owned();
+    let mut lines = vec!["title = \"Harbour\"".to_owned()];
     for wave in waves {
-        text.push_str("[[wave]]\n");
+        lines.push("[[wave]]".to_owned());
         for entry in *wave {
-            let (id, more) = entry.split_once(';').unwrap_or((entry, ""));
-            let more: String = more.split(';').map(|line| format!("{}\n", line.trim())).collect();
-            let gates = if more.contains("gates") { "" } else { "gates = [\"test\"]\n" };
-            let prompt = if more.contains("spec") { "" } else { "prompt = \"Do the work.\"\n" };
-            text.push_str(&format!("[[wave.feature]]\nid = \"{id}\"\n{prompt}{gates}{more}"));
+            let mut parts = entry.split(';').map(str::trim);
+            lines.push("[[wave.feature]]".to_owned());
+            lines.push(format!("id = \"{}\"", parts.next().unwrap()));
+            if !entry.contains("spec = ") {
+                lines.push("prompt = \"Do the work.\"".to_owned());
+            }
+            if !entry.contains("gates = ") {
+                lines.push("gates = [\"test\"]".to_owned());
+            }
+            lines.extend(parts.map(str::to_owned));
         }
     }
-    text
+    lines.join("\n")
 }
 
 /// A named pipe that holds scripts until it is rung.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::harness::until;
+use crate::harness::{mentioning, until};
 use crate::plan_stage::Stage;
 
 /// The tree of the target.
@@ -43,7 +43,10 @@ pub(super) fn everything(stage: Stage, run: &str) {
         let status = run["status"].as_str().unwrap();
         assert!(["completed", "failed", "cancelled"].contains(&status), "{run:#}");
     }
-    until("the end of every process of a job", || stage.left(run).is_empty().then_some(()));
+    let jobs = format!("{}/jobs/", stage.home.path().display());
+    until("the end of every process of a job", || {
+        (Stage::left(run).is_empty() && mentioning(&jobs).is_empty()).then_some(())
+    });
     // What is true must be true without a daemon, and after its end in good order too.
     stage.home.run(&["daemon", "stop"]).ends_with(0);
     stage.close();
