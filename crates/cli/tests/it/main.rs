@@ -20,6 +20,7 @@ mod fenced;
 mod first;
 mod harness;
 mod hostile;
+mod plan_consent;
 mod plan_dirty;
 mod plan_ends;
 mod plan_landing;

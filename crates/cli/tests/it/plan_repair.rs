@@ -158,6 +158,27 @@ echo left >left.txt"#,
 }
 
 #[test]
+fn agents_that_commit_alone_land_nothing_that_they_left_over() {
+    let stage = Stage::with(
+        r#"
+case $prompt in
+    *"without any change"*) echo 1 >one.txt; git add one.txt; git commit --quiet --message one ;;
+esac
+echo left >left.txt"#,
+        "true",
+        &[("on_failure = \"stop\"", "on_failure = \"stop\"\ncommit = \"agent\"")],
+    );
+    let run = stage.submit(&one_wave(&["a"]));
+    let document = stage.ends(&run, "completed");
+    assert_eq!(feature(&document, "a")["iteration"], 2);
+    assert_eq!(stage.on_target("one.txt").as_deref(), Some("1\n"));
+    assert_eq!(stage.on_target("left.txt"), None);
+    let left = feature(&document, "a")["worktree"].as_str().unwrap().to_owned();
+    assert!(std::path::Path::new(&left).join("left.txt").exists(), "it is not thrown away");
+    stage.close();
+}
+
+#[test]
 fn agent_that_fails_is_retried_up_to_its_bound_and_the_feature_fails() {
     let stage = Stage::new("exit 7", "true");
     let run = stage.submit(&one_wave(&["a"]));
