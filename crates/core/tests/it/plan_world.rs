@@ -353,9 +353,9 @@ impl World {
                         let commit = found.tested.map(|tested| tested.commit).unwrap();
                         Input::Approve { feature, commit, actor }
                     }
-                    FeatureState::Blocked(
-                        Block::TargetDirty { .. } | Block::RepoHeld { .. },
-                    ) => continue,
+                    FeatureState::Blocked(Block::TargetDirty { .. } | Block::RepoHeld { .. }) => {
+                        continue;
+                    }
                     FeatureState::Blocked(_) => Input::RetryFeature { feature, actor },
                     _ => continue,
                 };
