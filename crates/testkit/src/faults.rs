@@ -83,6 +83,7 @@ impl Fault {
             Self::KillInTransaction | Self::KillInDispatch | Self::KillBeforeReply => Some(3),
             Self::RepeatReport | Self::LateReport => Some(12),
             Self::RivalPush | Self::DirtyCheckout => Some(15),
+            Self::Cancel => Some(3),
             Self::RepeatRequest => Some(40),
             Self::FullDisk => Some(4),
             Self::KillDaemon
@@ -96,7 +97,6 @@ impl Fault {
             | Self::HoldRepository
             | Self::DeleteTarget
             | Self::GarbleRecord
-            | Self::Cancel
             | Self::Retry => None,
         }
     }
@@ -122,4 +122,10 @@ pub enum Mutation {
     ForgetKeys,
     /// A byte of the log changes on the disk.
     TamperWithLog,
+    /// The engine is told of more room than there is.
+    WideCaps,
+    /// A daemon that is taken for replaced was not.
+    NoTakeover,
+    /// The target does not move, and is said to have moved.
+    LandNothing,
 }

@@ -11,6 +11,30 @@ const SHARE: u64 = 2_000;
 /// Seeds within which a mutation must be seen.
 const MUTANTS: u64 = 200;
 
+/// What so many worlds must have met, else they prove less than they seem to.
+const MET: [&str; 20] = [
+    "a conflict",
+    "a daemon killed at its start",
+    "a daemon killed at rest",
+    "a daemon killed before it replied",
+    "a daemon killed in its turn",
+    "a dirty checkout",
+    "a held repository",
+    "a job lost by a reboot",
+    "a look at agents of a lost launcher",
+    "a lost shim",
+    "a missing target",
+    "a moved target",
+    "a quarantined job",
+    "a replaced daemon refused",
+    "a shim that ends with 75",
+    "a shim that ends with 76",
+    "a sweep of agents",
+    "a withdrawn job",
+    "an update that was done before",
+    "no change",
+];
+
 fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|text| text.parse().unwrap())
 }
@@ -23,6 +47,10 @@ fn worlds_of_all_seeds_hold() {
     };
     let report = run(seeds, &Options::default());
     assert!(report.failures.is_empty(), "{report}");
+    if report.held >= SHARE {
+        let missed: Vec<_> = MET.iter().filter(|what| !report.seen.met.contains_key(**what)).collect();
+        assert!(missed.is_empty(), "no world met {missed:?}; {report}");
+    }
     eprintln!("{report}");
 }
 
@@ -68,6 +96,22 @@ fn client_that_forgets_its_key_is_seen() {
 #[test]
 fn changed_log_is_seen() {
     assert!(seen(Mutation::TamperWithLog).contains("I2"));
+}
+
+#[test]
+fn engine_that_gives_too_much_room_is_seen() {
+    assert!(seen(Mutation::WideCaps).contains("caps"));
+}
+
+#[test]
+fn daemon_that_is_not_fenced_is_seen() {
+    assert!(seen(Mutation::NoTakeover).contains("I7"));
+}
+
+#[test]
+fn landing_that_did_not_happen_is_seen() {
+    let what = seen(Mutation::LandNothing);
+    assert!(what.contains("barrier") || what.contains("is not there"), "{what}");
 }
 
 #[test]

@@ -185,6 +185,7 @@ impl World {
             Happening::Send(no) => self.send(no),
             Happening::Person => self.person(),
             Happening::Trouble => self.trouble(),
+            Happening::Cancel(run) => self.cancel_by("someone", run),
             Happening::Rival(target) => self.push_rival(target),
             Happening::Soil(target) => self.soil(target),
             Happening::Tidy(dir) => self.tidy_up(&dir),

@@ -75,7 +75,7 @@ impl World {
             Ok(store) => store,
             Err(why) => return self.fail(|| format!("the store does not open: {why}")),
         };
-        let caps = self.caps;
+        let caps = self.told_caps();
         let begin = AssertUnwindSafe(|| {
             recover(store, port.clone(), caps, format!("sim-{number}"), &mut chances)
         });
@@ -99,6 +99,12 @@ impl World {
             Some(Daemon { number, engine, port, inbox, turn_is_due: false, hands });
         self.take_deeds();
         self.check_turn();
+    }
+
+    fn told_caps(&self) -> Caps {
+        let more = if self.mutation == Mutation::WideCaps { 3 } else { 0 };
+        let Caps { features, gates } = self.caps;
+        Caps { features: features + more, gates: gates + more }
     }
 
     fn take_epoch(&mut self) -> Result<Store, String> {
@@ -327,9 +333,11 @@ impl World {
         daemon.hands = Hands::default();
         self.clients_lose_the_daemon();
         self.replaced = Some(daemon);
-        self.start_daemon();
+        if self.mutation != Mutation::NoTakeover {
+            self.start_daemon();
+        }
         if self.daemon.is_none() {
-            self.plan_in((1, 10), Happening::StartDaemon);
+            self.plan_in((600, 1_000), Happening::StartDaemon);
         }
         self.plan_in((1, 500), Happening::Wake);
     }

@@ -228,6 +228,9 @@ impl World {
             let (paths, why) = (vec!["readme".to_owned()], "uncommitted changes".to_owned());
             return UpdateOutcome::Dirty { paths, why };
         }
+        if self.mutation == Mutation::LandNothing {
+            return UpdateOutcome::Landed;
+        }
         repo.refs.insert(name.to_owned(), merged.commit.clone());
         self.note(|| format!("git: {name} moves to {} for {feature}", merged.commit));
         self.check_landing(target, feature, merged, &tip);

@@ -43,14 +43,20 @@ impl World {
     pub(super) fn open(&mut self, target: Target, key: EffectKey, effect: Effect) {
         self.note(|| format!("open {} {key}", target.run.id));
         match effect {
-            Effect::SuperviseJob { job, row } => self.want(&target, &job, row, |_| {}),
+            Effect::SuperviseJob { job, row } => {
+                self.tempt_to_cancel(&target.run.id);
+                self.want(&target, &job, row, |_| {});
+            }
             Effect::StopJob { job, actor } => {
                 self.want(&target, &job, Row::Stopping, |entry| entry.stop = Some(actor));
             }
-            Effect::WatchAgents { job } => self.want(&target, &job, Row::Finished, |entry| {
-                entry.agents_only = true;
-                entry.ingested = None;
-            }),
+            Effect::WatchAgents { job } => {
+                (0..4).for_each(|_| self.tempt_to_cancel(&target.run.id));
+                self.want(&target, &job, Row::Finished, |entry| {
+                    entry.agents_only = true;
+                    entry.ingested = None;
+                });
+            }
             Effect::SweepAgents { .. }
             | Effect::PrepareWorktree { .. }
             | Effect::Commit { .. }

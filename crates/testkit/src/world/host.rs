@@ -22,6 +22,8 @@ pub(super) enum MainEnd {
     Signal(i32),
     Timeout,
     Oom,
+    /// Its program could not be executed; it ended with this code in its place.
+    NoProgram,
 }
 
 /// What a process is.

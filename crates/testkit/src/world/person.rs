@@ -1,7 +1,7 @@
 //! The person who looks at what waits for one: approves, resolves, mends, retries, and ends what
 //! hangs.
 
-use tidegate_core::ids::{FeatureId, JobId, RunId};
+use tidegate_core::ids::{FeatureId, JobId};
 use tidegate_core::plan::ReviewPolicy;
 use tidegate_core::run::{Block, FeatureState, JobState, Run};
 use tidegate_daemon::engine::Command;
@@ -76,7 +76,7 @@ impl World {
                 if self.dice.percent(70) {
                     self.order("person", retry());
                 } else {
-                    self.cancel(&run.id);
+                    self.cancel_by("person", run.id.clone());
                 }
             }
         }
@@ -84,11 +84,6 @@ impl World {
 
     fn common_dir(&self, run: &Run) -> String {
         self.places.get(&run.queue.project.to_string()).cloned().unwrap_or_default()
-    }
-
-    fn cancel(&mut self, run: &RunId) {
-        let (run, actor) = (run.clone(), "person".to_owned());
-        self.order("person", Command::Cancel { run, actor });
     }
 
     /// Ends by hand what may still work for a job whose records contradict each other.
@@ -112,7 +107,7 @@ impl World {
         let late = self.calm && self.clock.now() > self.calm_at + PATIENCE_MS;
         let asked = run.status.cancel().is_some();
         if (stuck || late) && !asked && launcher.settled.is_none() && !run.jobs.is_empty() {
-            self.cancel(&run.id);
+            self.cancel_by("person", run.id.clone());
         }
     }
 

@@ -42,6 +42,8 @@ pub(super) enum Happening {
     Person,
     /// A fault strikes.
     Trouble,
+    /// Someone wants the end of a run.
+    Cancel(RunId),
     /// Someone else pushes to a target.
     Rival((String, String)),
     /// The checkout of a target gets dirty.

@@ -59,8 +59,6 @@ impl World {
     }
 
     fn take_lock(&mut self, pid: u32, job: &JobId) {
-        let exec_fails = self.dice.percent(2);
-        let wall = self.clock.wall();
         let again = self.mutation == Mutation::StartTwice;
         let Some(dir) = self.host.dir_mut(job) else { return };
         if dir.lock.is_some() && !again {
@@ -70,14 +68,9 @@ impl World {
             return;
         }
         dir.lock = Some(pid);
-        if exec_fails && dir.started.is_none() && !dir.tombstone {
-            dir.exit = Some(Exit::lost(Reason::ExecFailed, wall));
-            self.plan_in((1, 10), Happening::Shim(pid, ShimStep::Release));
-        } else {
-            let wait = self.shim_wait();
-            self.plan_in((1, wait), Happening::Shim(pid, ShimStep::Start));
-        }
         self.host.hint(job);
+        let wait = self.shim_wait();
+        self.plan_in((1, wait), Happening::Shim(pid, ShimStep::Start));
     }
 
     fn start_main(&mut self, pid: u32, job: &JobId) {
@@ -93,6 +86,9 @@ impl World {
         self.check_start(job, main);
         let Some(dir) = self.host.dir(job) else { return };
         let (purpose, target) = (dir.purpose.clone(), dir.target.clone());
+        if self.dice.percent(2) {
+            return self.main_ended(main, MainEnd::NoProgram);
+        }
         let limit = limit_ms(&purpose, &target.run);
         let script = self.script(&purpose, &target);
         if let Some(process) = self.host.process_mut(main) {
@@ -137,7 +133,7 @@ impl World {
                 let (code, signal) = match end {
                     MainEnd::Code(code) => (Some(code), None),
                     MainEnd::Signal(signal) => (None, Some(signal)),
-                    MainEnd::Timeout | MainEnd::Oom => (None, None),
+                    MainEnd::Timeout | MainEnd::Oom | MainEnd::NoProgram => (None, None),
                 };
                 (Reason::Stopped { actor: actor.clone() }, code, signal)
             }
@@ -145,6 +141,7 @@ impl World {
             (None, MainEnd::Signal(signal)) => (Reason::Signalled, None, Some(signal)),
             (None, MainEnd::Timeout) => (Reason::Timeout, None, None),
             (None, MainEnd::Oom) => (Reason::Oom, None, Some(9)),
+            (None, MainEnd::NoProgram) => (Reason::ExecFailed, None, None),
         };
         let exit = Exit { code, signal, ran_ms: now - dir.began, ..Exit::lost(reason, wall) };
         let success = exit.is_success();

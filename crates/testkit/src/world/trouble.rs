@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use tidegate_core::ids::{JobId, RunId};
-use tidegate_core::run::{FeatureState, Run};
+use tidegate_core::run::FeatureState;
 use tidegate_daemon::engine::Command;
 
 use super::course::World;
@@ -66,7 +66,6 @@ impl World {
             Fault::HoldRepository => self.hold(),
             Fault::DeleteTarget if self.dice.percent(30) => self.delete_target(),
             Fault::GarbleRecord if self.dice.percent(30) => self.garble(),
-            Fault::Cancel if self.dice.percent(40) => self.cancel_some(),
             Fault::Retry => self.retry_some(),
             Fault::ReplaceDaemon
             | Fault::Reboot
@@ -186,17 +185,15 @@ impl World {
         self.host.hint(&job);
     }
 
-    fn some_run(&mut self, wanted: impl Fn(&Run) -> bool) -> Option<RunId> {
-        let daemon = self.daemon.as_ref()?;
-        let runs = daemon.engine.runs().filter(|run| wanted(run)).map(|run| run.id.clone());
-        let runs: Vec<RunId> = runs.collect();
-        self.dice.pick(&runs).cloned()
+    /// Something of a run begins: someone may want its end just then.
+    pub(super) fn tempt_to_cancel(&mut self, run: &RunId) {
+        if self.strikes(Fault::Cancel) {
+            self.plan_in((0, 5_000), Happening::Cancel(run.clone()));
+        }
     }
 
-    fn cancel_some(&mut self) {
-        if let Some(run) = self.some_run(|_| true) {
-            self.order("someone", Command::Cancel { run, actor: "someone".to_owned() });
-        }
+    pub(super) fn cancel_by(&mut self, actor: &str, run: RunId) {
+        self.order(actor, Command::Cancel { run, actor: actor.to_owned() });
     }
 
     fn retry_some(&mut self) {
@@ -249,8 +246,11 @@ impl World {
     }
 
     #[cfg(not(feature = "failpoints"))]
-    #[expect(clippy::unused_self, reason = "does something where fail points are built in")]
-    pub(super) fn arm_full_disk(&mut self) {}
+    pub(super) fn arm_full_disk(&mut self) {
+        if self.disk_may_fill {
+            self.fail(|| "full disks need the feature `failpoints`".to_owned());
+        }
+    }
 
     #[cfg(not(feature = "failpoints"))]
     #[expect(clippy::unused_self, reason = "does something where fail points are built in")]
