@@ -33,7 +33,7 @@ pub(crate) fn run() -> Result<()> {
 }
 
 fn fmt() -> Result<()> {
-    succeed(&mut cargo(&["fmt", "--all", "--check"]), "cargo fmt")
+    succeed(&mut cargo(&["fmt", "--all", "--check", "--", "--color", "never"]), "cargo fmt")
 }
 
 fn clippy() -> Result<()> {
