@@ -14,31 +14,35 @@ const DEPTH_MAX: usize = 4096;
 pub(crate) fn is_inside_job(home: &Home) -> bool {
     let jobs = real(&home.path().join("jobs"));
     let named = std::env::var_os("TIDEGATE_JOB_DIR").map(PathBuf::from);
-    named.is_some_and(|job| is_below(&job, &jobs)) || has_shim_above(&jobs)
+    named.is_some_and(|job| is_below(&job, &jobs)) || job_above(home).is_some()
 }
 
-fn has_shim_above(jobs: &Path) -> bool {
+/// The job of `home` whose shim is the nearest among the ancestors.
+pub(crate) fn job_above(home: &Home) -> Option<String> {
+    let jobs = real(&home.path().join("jobs"));
     let mut pid = std::process::id();
     for _ in 0..DEPTH_MAX {
-        if is_shim(pid, jobs) {
-            return true;
+        if let Some(job) = job_of_shim(pid, &jobs) {
+            return Some(job);
         }
-        match parent(pid) {
-            Some(above) if above > 1 => pid = above,
-            Some(_) | None => return false,
-        }
+        pid = parent(pid).filter(|above| *above > 1)?;
     }
-    false
+    None
 }
 
-/// Whether a process was started as `<program> shim <jobs>/<job>`.
-fn is_shim(pid: u32, jobs: &Path) -> bool {
-    let Ok(line) = std::fs::read(format!("/proc/{pid}/cmdline")) else { return false };
+/// Whether a process is the shim of a job of `home`.
+pub(crate) fn is_shim(pid: u32, home: &Home) -> bool {
+    job_of_shim(pid, &real(&home.path().join("jobs"))).is_some()
+}
+
+/// The job of a process that was started as `<program> shim <jobs>/<job>`.
+fn job_of_shim(pid: u32, jobs: &Path) -> Option<String> {
+    let line = std::fs::read(format!("/proc/{pid}/cmdline")).ok()?;
     let words: Vec<&[u8]> = line.split(|byte| *byte == 0).filter(|word| !word.is_empty()).collect();
-    match words.as_slice() {
-        [_, b"shim", job] => is_below(Path::new(OsStr::from_bytes(job)), jobs),
-        _ => false,
-    }
+    let [_, b"shim", job] = words.as_slice() else { return None };
+    let job = Path::new(OsStr::from_bytes(job));
+    let name = job.file_name()?.to_str()?;
+    is_below(job, jobs).then(|| name.to_owned())
 }
 
 fn is_below(job: &Path, jobs: &Path) -> bool {

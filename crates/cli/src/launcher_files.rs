@@ -12,6 +12,7 @@ use crate::client::nudge;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::home::Home;
+use crate::inside::{is_shim, job_above};
 use crate::read;
 
 /// The launcher that a verb speaks for.
@@ -37,19 +38,38 @@ impl Launcher {
             && named.is_none_or(|named| named == run)
         {
             let home = context.home_of_job(Some(directory))?;
-            return Ok(Self { home, run: run.clone(), directory: directory.clone() });
+            let launcher = Self { home, run: run.clone(), directory: directory.clone() };
+            launcher.refuse_other_runs()?;
+            return Ok(launcher);
         }
         let Some(named) = named else { return Err(nowhere()) };
         let home = context.home_of_job(own_job.as_deref())?;
         let document = read::run(&home, named)?;
         let run = document.run_id;
-        match document.state_path.filter(|_| document.kind == RunKind::Launcher) {
-            Some(path) => Ok(Self { home, run, directory: PathBuf::from(path) }),
-            None => Err(CliError::new(
-                ErrorCode::InvalidStatusTransition,
-                format!("{run} has no launcher that started"),
-            )),
+        let path = document.state_path.filter(|_| document.kind == RunKind::Launcher);
+        let launcher = Self { home, run, directory: path.map(PathBuf::from).unwrap_or_default() };
+        launcher.refuse_other_runs()?;
+        if launcher.directory.as_os_str().is_empty() {
+            let message = format!("{} has no launcher that started", launcher.run);
+            return Err(CliError::new(ErrorCode::InvalidStatusTransition, message));
         }
+        Ok(launcher)
+    }
+
+    /// A process inside a job speaks for its own run alone, whatever its environment says.
+    fn refuse_other_runs(&self) -> Result<(), CliError> {
+        let Some(job) = job_above(&self.home) else { return Ok(()) };
+        // A run that has no launcher has no directory.
+        let place = self.directory.canonicalize().unwrap_or_else(|_| self.directory.clone());
+        let named =
+            place.file_name().is_none_or(|name| is_job_of(&name.to_string_lossy(), &self.run));
+        if is_job_of(&job, &self.run) && named {
+            return Ok(());
+        }
+        Err(CliError::new(
+            ErrorCode::ForbiddenScope,
+            "a process inside a job may do this for its own run only",
+        ))
     }
 
     /// Tells the daemon that files changed. Without one, the next finds them at its start.
@@ -84,6 +104,13 @@ pub(crate) fn own_process(launcher: &Launcher, pid: u32) -> Result<Identity, Cli
     let process = identity::of(pid)
         .map_err(failed)?
         .ok_or_else(|| CliError::new(ErrorCode::NotFound, format!("there is no process {pid}")))?;
+    if is_shim(pid, &launcher.home) {
+        return Err(CliError::new(
+            ErrorCode::ForeignProcess,
+            format!("process {pid} is Tidegate's own: the shim of a job"),
+        )
+        .hint("name the agent's process with `--pid PID`, or use `--remote`"));
+    }
     // The tag of this very process names the home.
     let tag = std::env::var("TIDEGATE_RUN_TAG").unwrap_or_default();
     let home_id = tag.split(':').next().unwrap_or_default();

@@ -36,6 +36,7 @@ mod readers;
 mod resumes;
 mod rows;
 mod scope;
+mod scope_files;
 mod strangers;
 mod takeover;
 mod torture;
