@@ -1,10 +1,13 @@
-//! `tidegate init`: settings for this repository, and its registration. It commits nothing and
+//! `tidegate init`: settings and a first plan for this repository, and its registration. It commits nothing and
 //! starts no daemon.
 
 use std::io::Write;
 use std::path::Path;
 
 use serde_json::json;
+use tidegate_config::{
+    Facts, NamedFile, Selection, TestCommand, check, config_template, has_errors, plan_template,
+};
 
 use crate::client::{Client, Starting};
 use crate::context::Context;
@@ -13,15 +16,18 @@ use crate::home::Home;
 use crate::output::{Exit, talk};
 use crate::read;
 use crate::trust;
-use crate::work::Repository;
+use crate::work::{Repository, config_files};
 
-/// Write tidegate.toml, trust it, and register this repository
+/// Name of the first plan in a repository's root.
+const PLAN_NAME: &str = "plan.toml";
+
+/// Write tidegate.toml and plan.toml, trust the settings, and register this repository
 ///
-/// An existing tidegate.toml is left as it is. Nothing is committed and no daemon is started.
+/// Files that are there already are left as they are. Nothing is committed and no daemon is started.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  tidegate init                       settings with a builder and a gate to fill in
+  tidegate init                       settings with the tests that are found, and a first plan
   tidegate init --target develop      land on another branch than the one that is checked out")]
 pub(crate) struct Args {
     /// The branch that changes land on; without it the one that is checked out
@@ -40,31 +46,40 @@ impl Args {
         let repository = Repository::here()?;
         let path = repository.config_path();
         let target = match self.target {
-            Some(target) => checked(target)?,
-            None => repository.branch().unwrap_or_else(|| "main".to_owned()),
+            Some(target) => Some(checked(target)?),
+            None => repository.branch(),
         };
-        let text = template(&target);
+        let text = settings(repository.root(), target);
         let written = write_new(&path, &text)?;
         if written {
             trust::trust(&home, text.as_bytes())?;
         }
+        let plan_written = write_plan(&repository)?;
         register(&home, repository.root())?;
-        let shown = path.display();
+        let trusted = trust::is_trusted_file(&home, &path);
+        let plan = repository.root().join(PLAN_NAME);
         if context.out.is_json() {
             context.out.data(&json!({
                 "root": repository.root(),
                 "config": path,
                 "written": written,
-                "trusted": trust::is_trusted_file(&home, &path),
+                "trusted": trusted,
+                "plan": plan.exists().then_some(&plan),
+                "planWritten": plan_written,
             }))?;
-        } else if written {
-            context.out.line(format_args!("wrote {shown}"))?;
-            talk("next: fill in your agent and your gate, then `tidegate config trust`");
-        } else {
-            context.out.line(format_args!("kept {shown}"))?;
-            if !trust::is_trusted_file(&home, &path) {
-                talk("next: `tidegate config trust`, once you have read it");
-            }
+            return Ok(Exit::OK);
+        }
+        let word = |written: bool| if written { "wrote" } else { "kept" };
+        context.out.line(format_args!("{} {}", word(written), path.display()))?;
+        if plan.exists() {
+            context.out.line(format_args!("{} {}", word(plan_written), plan.display()))?;
+        }
+        context.out.flush()?;
+        if !trusted {
+            talk("next: `tidegate config trust`, once you have read the settings");
+        } else if plan_written {
+            talk("next: read both; after a change of the settings `tidegate config trust`");
+            talk("then: `tidegate plan check plan.toml`, `tidegate run plan.toml`");
         }
         Ok(Exit::OK)
     }
@@ -103,46 +118,72 @@ fn register(home: &Home, root: &Path) -> Result<(), CliError> {
         .map_err(|source| CliError::io("leave the registration in", home.path(), &source))
 }
 
-/// The settings to begin with. They are complete: a plan runs with them once the agent is real.
-fn template(target: &str) -> String {
-    format!(
-        r#"# Settings of Tidegate for this repository. `tidegate config show --origin` shows what holds.
-# Commands in this file run only after `tidegate config trust`.
+/// Settings for this repository: its branch, and the tests that its root tells of.
+fn settings(root: &Path, target: Option<String>) -> String {
+    let entries = std::fs::read_dir(root).into_iter().flatten().flatten();
+    let names: Vec<String> =
+        entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    let test = TestCommand::detect(names.iter().map(String::as_str));
+    config_template(&Facts { default_branch: target, test })
+}
 
-target = "{target}"
-
-# Your coding agent: any program that edits the files of its working directory.
-# `prompt` says how the task reaches it: "stdin", "argv" (as {{prompt}}) or "file" (as {{prompt_file}}).
-[agent.scribe]
-argv = ["./scripts/agent.sh"]
-prompt = "stdin"
-
-[role.builder]
-agent = "scribe"
-
-# What must pass before a change lands. `argv` runs without a shell, `run` is a bash string.
-[gate.test]
-run = "true  # your tests"
-
-[review]
-policy = "auto"             # auto | person | agent
-
-[landing]
-strategy = "merge"          # merge | squash | rebase
-merge_gates = ["test"]
-"#
-    )
+/// Writes a first plan, unless there is one or it would not be sound with the settings; true when
+/// it was written.
+fn write_plan(repository: &Repository) -> Result<bool, CliError> {
+    let text = plan_template();
+    let named = NamedFile { path: PLAN_NAME.to_owned(), bytes: text.clone().into_bytes() };
+    let config = config_files(Some(repository))?;
+    let bundle = tidegate_config::gather(named, config, &mut |path| repository.spec(path));
+    if has_errors(&check(&bundle, &Selection::default())) {
+        return Ok(false);
+    }
+    write_new(&repository.root().join(PLAN_NAME), &text)
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
-    use tidegate_config::{ConfigFiles, NamedFile, load_config};
+
+    /// A directory that passes for a repository, with the files.
+    fn repository(files: &[(&str, &str)]) -> (tempfile::TempDir, Repository) {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(dir.path().join(".git/objects")).unwrap();
+        std::fs::create_dir_all(dir.path().join(".git/refs")).unwrap();
+        std::fs::write(dir.path().join(".git/HEAD"), "ref: refs/heads/trunk\n").unwrap();
+        for (name, text) in files {
+            std::fs::write(dir.path().join(name), text).unwrap();
+        }
+        let repository = Repository::of(dir.path()).unwrap();
+        (dir, repository)
+    }
 
     #[test]
-    fn template_is_read_without_a_finding() {
-        let file = NamedFile { path: "tidegate.toml".into(), bytes: template("main").into() };
-        let files = ConfigFiles { repository: Some(file), ..ConfigFiles::default() };
-        assert_eq!(load_config(&files).findings, []);
+    fn settings_name_the_branch_and_the_tests_of_the_repository() {
+        let (_dir, repository) = repository(&[("go.mod", "")]);
+        let text = settings(repository.root(), repository.branch());
+        assert!(text.contains("target = \"trunk\""), "{text}");
+        assert!(text.contains("[\"go\", \"test\""), "{text}");
+    }
+
+    #[test]
+    fn plan_that_was_written_is_sound_and_never_overwritten() {
+        let (_dir, repository) = repository(&[]);
+        let text = settings(repository.root(), repository.branch());
+        assert!(write_new(&repository.config_path(), &text).unwrap());
+        assert!(write_plan(&repository).unwrap());
+        let plan = repository.root().join(PLAN_NAME);
+        let bundle = crate::work::gather(&repository, &plan).unwrap();
+        assert_eq!(check(&bundle, &Selection::default()), []);
+        std::fs::write(&plan, "mine").unwrap();
+        assert!(!write_plan(&repository).unwrap());
+        assert_eq!(std::fs::read_to_string(&plan).unwrap(), "mine");
+    }
+
+    #[test]
+    fn plan_that_does_not_fit_the_settings_is_not_written() {
+        let (_dir, repository) = repository(&[("tidegate.toml", "target = \"main\"\n")]);
+        assert!(!write_plan(&repository).unwrap());
+        assert!(!repository.root().join(PLAN_NAME).exists());
     }
 }
