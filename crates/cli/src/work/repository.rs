@@ -88,9 +88,15 @@ impl Repository {
     /// Reads a plan. Its name is its path from the root where it lies inside, else it is absolute.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// `not_found` when it is missing or cannot be read: the same again would not help.
     pub(crate) fn plan(&self, path: &Path) -> Result<NamedFile, CliError> {
-        let failed = |source: io::Error| CliError::io("read", path, &source);
+        let failed = |source: io::Error| {
+            let message = match source.kind() {
+                io::ErrorKind::NotFound => format!("there is no plan {}", path.display()),
+                _ => format!("read the plan {}: {source}", path.display()),
+            };
+            CliError::new(ErrorCode::NotFound, message)
+        };
         let real = std::fs::canonicalize(path).map_err(failed)?;
         let bytes = read_file(&real).map_err(failed)?;
         let inside = real.strip_prefix(&self.root).unwrap_or(&real);
