@@ -85,6 +85,7 @@ impl Args {
     /// What is wrong with the plan, the daemon's refusal, or that no daemon answers.
     pub(crate) fn run(self, context: &mut Context) -> Result<Exit, CliError> {
         let home = context.home()?;
+        let wave_known = self.work.start_wave.is_some();
         let answer = self.work.submit(&home)?;
         if context.out.is_json() {
             context.out.data(&answer)?;
@@ -98,7 +99,7 @@ impl Args {
         context.out.line(format_args!("state_path={}", none(&answer.state_path)))?;
         context.out.flush()?;
         if let Some(limit) = answer.resume_limit {
-            talk(resume_advice(limit));
+            talk(resume_advice(limit, wave_known));
         }
         Ok(Exit::OK)
     }
@@ -194,12 +195,32 @@ impl Work {
     }
 }
 
-/// What applies when the launcher is lost.
-fn resume_advice(limit: u32) -> String {
-    match limit {
-        0 => "a lost launcher is not started again (resume limit 0)".to_owned(),
-        1 => "a lost launcher is started again once without progress (--resume-limit N; 0: never)"
-            .to_owned(),
-        _ => format!("a lost launcher is started again up to {limit} times without progress"),
+/// What applies when the launcher is lost. `wave_known` says that its first wave was given.
+fn resume_advice(limit: u32, wave_known: bool) -> String {
+    let often = match limit {
+        0 => return "a lost launcher is not started again (resume limit 0)".to_owned(),
+        1 => "once".to_owned(),
+        _ => format!("up to {limit} times without progress"),
+    };
+    if wave_known {
+        format!("a lost launcher is started again {often}, from the wave that it reported last")
+    } else {
+        format!(
+            "a lost launcher is started again {often}, from the wave that it reported last; before \
+             its first `tidegate progress --wave N` it is not"
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn advice_promises_no_resume_that_would_not_come() {
+        assert!(resume_advice(0, true).contains("not started again"));
+        assert!(resume_advice(1, true).ends_with("once, from the wave that it reported last"));
+        assert!(resume_advice(1, false).contains("it is not"));
+        assert!(resume_advice(3, false).contains("up to 3 times"));
     }
 }
