@@ -1,6 +1,6 @@
 //! `tidegate retry`: once more what did not land.
 
-use tidegate_protocol::{RetryAnswer, RetryRequest};
+use tidegate_protocol::{ErrorCode, RetryAnswer, RetryRequest, RunDoc, RunStatus};
 
 use crate::args::values;
 use crate::client::{Client, Starting};
@@ -36,7 +36,9 @@ impl Args {
     /// When it is not legal in the run's state, or no daemon answers.
     pub(crate) fn run(self, context: &mut Context) -> Result<Exit, CliError> {
         let home = context.home()?;
-        let run = read::run(&home, &self.run)?.run_id;
+        let document = read::run(&home, &self.run)?;
+        refuse_in_vain(&document, self.feature.as_deref())?;
+        let run = document.run_id;
         let request = RetryRequest { feature: self.feature, actor: Some(actor()) };
         let client = Client::new(&home)?;
         let answer: RetryAnswer =
@@ -53,5 +55,56 @@ impl Args {
             (None, None) => {}
         }
         Ok(Exit::OK)
+    }
+}
+
+/// Refuses what the end of a run has made pointless, and says what can be done instead. An end
+/// never changes, so the daemon need not be asked.
+fn refuse_in_vain(run: &RunDoc, feature: Option<&str>) -> Result<(), CliError> {
+    let id = &run.run_id;
+    let refused = |what: &str| {
+        let message = format!("{id} has {what}");
+        CliError::new(ErrorCode::InvalidStatusTransition, message)
+    };
+    match (run.status, feature) {
+        (RunStatus::Completed, _) if run.recorded => {
+            Err(refused("completed: there is nothing to retry")
+                .hint("submit its work again to do it once more"))
+        }
+        (RunStatus::Failed | RunStatus::Cancelled, Some(_)) if run.recorded => {
+            Err(refused("ended: its features are retried by a new run")
+                .hint(format!("`tidegate retry {id}` makes a run of all that did not land")))
+        }
+        (
+            RunStatus::Completed
+            | RunStatus::Failed
+            | RunStatus::Cancelled
+            | RunStatus::Pending
+            | RunStatus::Running,
+            _,
+        ) => Ok(()),
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use crate::render::sample;
+
+    fn refusal(status: RunStatus, feature: Option<&str>) -> Option<String> {
+        let mut run = sample();
+        (run.status, run.recorded) = (status, true);
+        refuse_in_vain(&run, feature).err().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn retry_of_an_end_says_what_can_be_done_instead() {
+        assert!(refusal(RunStatus::Completed, None).unwrap().contains("nothing to retry"));
+        let text = refusal(RunStatus::Failed, Some("berths")).unwrap();
+        assert!(text.contains(&format!("tidegate retry {}", sample().run_id)), "{text}");
+        assert_eq!(refusal(RunStatus::Failed, None), None);
+        assert_eq!(refusal(RunStatus::Cancelled, None), None);
+        assert_eq!(refusal(RunStatus::Running, Some("berths")), None);
     }
 }
