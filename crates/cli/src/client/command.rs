@@ -17,14 +17,13 @@ use tokio::runtime::Runtime;
 
 use super::connection::{Trouble, envelope, send};
 use super::start;
+use super::vigil::{PATIENCE, UNANSWERED};
 use crate::error::CliError;
 use crate::home::Home;
 use crate::output::talk;
 
 /// How long one answer is waited for. A commit takes milliseconds; a slow disk takes seconds.
 const ANSWER_LIMIT: Duration = Duration::from_secs(30);
-/// After this time a person is told that an answer takes long.
-const PATIENCE: Duration = Duration::from_secs(3);
 /// How long a command is repeated in all.
 const COMMAND_LIMIT: Duration = Duration::from_mins(1);
 /// The first pause before a repetition; each further one is twice as long.
@@ -154,7 +153,7 @@ impl<'h> Client<'h> {
         if let Ok(answer) = tokio::time::timeout(PATIENCE, &mut exchange).await {
             return answer;
         }
-        talk("the daemon does not answer yet; waiting");
+        talk(UNANSWERED);
         exchange.await
     }
 

@@ -15,6 +15,7 @@ use super::command::{Starting, unreachable};
 use super::connection::{Trouble, envelope, send};
 use super::sse::Parser;
 use super::start;
+use super::vigil::Vigil;
 use crate::error::CliError;
 use crate::home::Home;
 
@@ -65,6 +66,7 @@ pub(crate) struct Feed<'h> {
     was_open: bool,
     failures: u32,
     interrupt: Signal,
+    _vigil: Vigil,
 }
 
 impl<'h> Feed<'h> {
@@ -75,7 +77,9 @@ impl<'h> Feed<'h> {
     /// When the signal cannot be listened for.
     pub(crate) fn new(home: &'h Home, filter: Filter) -> Result<Self, CliError> {
         let interrupt = signal(SignalKind::interrupt()).map_err(CliError::bug)?;
-        Ok(Self { home, filter, open: None, was_open: false, failures: 0, interrupt })
+        let vigil = Vigil::begin(home);
+        let open = None;
+        Ok(Self { home, filter, open, was_open: false, failures: 0, interrupt, _vigil: vigil })
     }
 
     /// The number of the newest event that was seen.
@@ -92,7 +96,7 @@ impl<'h> Feed<'h> {
         deadline: Option<Instant>,
         extra: impl Future<Output = ()>,
     ) -> Result<Wake, CliError> {
-        let Self { home, filter, open, was_open, failures, interrupt } = self;
+        let Self { home, filter, open, was_open, failures, interrupt, _vigil } = self;
         let mut stream = Stream { home, filter, open, was_open, failures };
         let passed = async {
             match deadline {

@@ -9,6 +9,7 @@ mod sse;
 mod start;
 #[cfg(test)]
 mod tests;
+mod vigil;
 
 pub(crate) use command::{Client, Starting};
 pub(crate) use follow::{Feed, Filter, Wake};
