@@ -27,6 +27,12 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    std::panic::set_hook(Box::new(tell_bug));
+    // The engine of a daemon runs on this thread too: its panic is our bug, not code 101.
+    std::panic::catch_unwind(begin).unwrap_or_else(|_| tidegate_protocol::ExitCode::Bug.into())
+}
+
+fn begin() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     // As `client::start` calls it: before anything of ours is open.
     if arguments.windows(3).any(|words| words == ["daemon", "run", "--detached"]) {
@@ -44,4 +50,11 @@ fn main() -> ExitCode {
         return tidegate_daemon::shim::main(job_dir.as_ref());
     }
     ExitCode::from(args::run(arguments).code())
+}
+
+/// Tells a panic in one line.
+fn tell_bug(panic: &std::panic::PanicHookInfo<'_>) {
+    let said = panic.payload_as_str().unwrap_or("a panic without a message").replace('\n', " ");
+    let place = panic.location().map(|place| format!(" ({}:{})", place.file(), place.line()));
+    output::talk(format_args!("error: BUG: {said}{}", place.unwrap_or_default()));
 }
