@@ -80,10 +80,12 @@ impl Fault {
     /// themselves, not on an occasion, have none.
     pub fn percent(self) -> Option<u64> {
         match self {
-            Self::KillInTransaction | Self::KillInDispatch | Self::KillBeforeReply => Some(3),
+            Self::KillInTransaction
+            | Self::KillInDispatch
+            | Self::KillBeforeReply
+            | Self::Cancel => Some(3),
             Self::RepeatReport | Self::LateReport => Some(12),
             Self::RivalPush | Self::DirtyCheckout => Some(15),
-            Self::Cancel => Some(3),
             Self::RepeatRequest => Some(40),
             Self::FullDisk => Some(4),
             Self::KillDaemon

@@ -84,15 +84,15 @@ pub fn run(seeds: Range<u64>, options: &Options) -> Report {
 /// # Errors
 /// The first [`Violation`], with what happened before it.
 pub fn run_one(seed: u64, options: &Options) -> Result<End, Violation> {
-    live(seed, options, false).or_else(|first| match live(seed, options, true) {
-        Err(told) if told.what == first.what => Err(told),
-        Err(told) => Err(Violation {
-            what: format!("not twice the same: {}; then {}", first.what, told.what),
-            trace: told.trace,
-        }),
+    live(seed, options, false).map_err(|first| match live(seed, options, true) {
+        Err(told) if told.what == first.what => told,
+        Err(told) => {
+            let what = format!("not twice the same: {}; then {}", first.what, told.what);
+            Violation { what, trace: told.trace }
+        }
         Ok(_) => {
             let what = format!("not twice the same: {}; then it held", first.what);
-            Err(Violation { what, trace: Vec::new() })
+            Violation { what, trace: Vec::new() }
         }
     })
 }

@@ -48,7 +48,8 @@ fn worlds_of_all_seeds_hold() {
     let report = run(seeds, &Options::default());
     assert!(report.failures.is_empty(), "{report}");
     if report.held >= SHARE {
-        let missed: Vec<_> = MET.iter().filter(|what| !report.seen.met.contains_key(**what)).collect();
+        let missed: Vec<_> =
+            MET.iter().filter(|what| !report.seen.met.contains_key(**what)).collect();
         assert!(missed.is_empty(), "no world met {missed:?}; {report}");
     }
     eprintln!("{report}");

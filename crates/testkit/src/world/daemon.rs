@@ -35,7 +35,7 @@ pub(super) struct Daemon {
 pub(super) enum Parcel {
     Order(OrderNo),
     Nudge(RunId),
-    Report(RunId, Option<EffectKey>, Report),
+    Report(RunId, Option<EffectKey>, Box<Report>),
 }
 
 /// How a turn came out.
@@ -79,7 +79,7 @@ impl World {
         let begin = AssertUnwindSafe(|| {
             recover(store, port.clone(), caps, format!("sim-{number}"), &mut chances)
         });
-        let engine = match self.survive(begin) {
+        let engine = match survive(begin) {
             Outcome::Done((engine, recovered)) => {
                 if !recovered.corrupt.is_empty() {
                     self.fail(|| format!("corrupt at a start: {:?}", recovered.corrupt));
@@ -95,8 +95,7 @@ impl World {
         };
         self.note(|| format!("daemon {number} starts"));
         let (inbox, hands) = (Vec::new(), Hands::default());
-        self.daemon =
-            Some(Daemon { number, engine, port, inbox, turn_is_due: false, hands });
+        self.daemon = Some(Daemon { number, engine, port, inbox, turn_is_due: false, hands });
         self.take_deeds();
         self.check_turn();
     }
@@ -118,19 +117,6 @@ impl World {
         }
     }
 
-    /// Does what an engine does; a kill unwinds to here.
-    fn survive<T>(
-        &mut self,
-        work: AssertUnwindSafe<impl FnOnce() -> Result<T, EngineError>>,
-    ) -> Outcome<T> {
-        match catch_unwind(work) {
-            Ok(Ok(done)) => Outcome::Done(done),
-            Ok(Err(error)) => Outcome::Refused(error),
-            Err(payload) if payload.is::<Killed>() => Outcome::Killed,
-            Err(payload) => std::panic::resume_unwind(payload),
-        }
-    }
-
     /// Something reaches the inbox of a daemon, if that one lives.
     pub(super) fn arrive(&mut self, number: u32, parcel: Parcel) {
         let Some(daemon) = self.daemon.as_mut().filter(|daemon| daemon.number == number) else {
@@ -147,7 +133,7 @@ impl World {
     /// An adapter answers an effect. The way to the engine may be long, and an answer may come
     /// twice.
     pub(super) fn answer(&mut self, run: &RunId, key: &EffectKey, report: Report) {
-        let parcel = Parcel::Report(run.clone(), Some(key.clone()), report);
+        let parcel = Parcel::Report(run.clone(), Some(key.clone()), Box::new(report));
         if self.is_sent() {
             self.send_parcel(&parcel, 0);
             if self.strikes(Fault::RepeatReport) {
@@ -160,7 +146,7 @@ impl World {
     /// is told once, all else may come twice.
     pub(super) fn tell(&mut self, job: &JobId, report: Report) {
         let once = matches!(report, Report::Ingested(_));
-        let parcel = Parcel::Report(job.run().clone(), None, report);
+        let parcel = Parcel::Report(job.run().clone(), None, Box::new(report));
         if !self.is_sent() {
             return;
         }
@@ -202,8 +188,7 @@ impl World {
         self.note(|| format!("turn of daemon {number}: {}", messages.len()));
         self.stats.turns += 1;
         self.arm_full_disk();
-        let outcome =
-            self.survive(AssertUnwindSafe(|| daemon.engine.turn(messages, &mut chances)));
+        let outcome = survive(AssertUnwindSafe(|| daemon.engine.turn(messages, &mut chances)));
         self.disarm_full_disk();
         let before_reply = self.strikes(Fault::KillBeforeReply);
         match outcome {
@@ -246,7 +231,7 @@ impl World {
         for parcel in daemon.inbox.drain(..count) {
             match parcel {
                 Parcel::Report(run, key, report) => {
-                    messages.push(Message::Report { run, key, report });
+                    messages.push(Message::Report { run, key, report: *report });
                 }
                 Parcel::Nudge(run) => {
                     let command = tidegate_daemon::engine::Command::Nudge { run };
@@ -284,7 +269,7 @@ impl World {
                 Deed::Open(target, key, effect) => self.open(target, key, effect),
                 Deed::Close(run, key) => self.close(&(run, key)),
                 Deed::Nudge(run) => self.nudge_looks(&run),
-                Deed::Ended(run) => self.check_end_of_run(*run),
+                Deed::Ended(run) => self.check_end_of_run(&run),
             }
         }
     }
@@ -352,8 +337,7 @@ impl World {
         let (messages, waiting) = self.messages(&mut daemon);
         drop(waiting);
         let nothing = messages.is_empty();
-        let outcome =
-            self.survive(AssertUnwindSafe(|| daemon.engine.turn(messages, &mut chances)));
+        let outcome = survive(AssertUnwindSafe(|| daemon.engine.turn(messages, &mut chances)));
         let refused = matches!(outcome, Outcome::Refused(EngineError::Replaced));
         if !refused {
             self.fail(|| format!("I7: a replaced daemon went on (idle: {nothing})"));
@@ -377,5 +361,15 @@ pub(super) fn caps(features: u64, gates: u64) -> Caps {
     Caps {
         features: u32::try_from(features).unwrap_or(1),
         gates: u32::try_from(gates).unwrap_or(1),
+    }
+}
+
+/// Does what an engine does; a kill unwinds to here.
+fn survive<T>(work: AssertUnwindSafe<impl FnOnce() -> Result<T, EngineError>>) -> Outcome<T> {
+    match catch_unwind(work) {
+        Ok(Ok(done)) => Outcome::Done(done),
+        Ok(Err(error)) => Outcome::Refused(error),
+        Err(payload) if payload.is::<Killed>() => Outcome::Killed,
+        Err(payload) => std::panic::resume_unwind(payload),
     }
 }

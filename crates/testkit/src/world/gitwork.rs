@@ -50,8 +50,10 @@ impl World {
         // git or the disk may refuse, once in a while.
         let refused = !self.calm && self.dice.percent(1);
         let refused = refused.then(|| "the disk refused".to_owned());
-        if let Some(held) = self.held(target, effect) {
-            return held;
+        if self.is_held(target)
+            && let Some(answer) = held(effect)
+        {
+            return answer.report();
         }
         match effect {
             Effect::PrepareWorktree { feature, base, sync } => {
@@ -96,25 +98,8 @@ impl World {
         }
     }
 
-    /// What comes of work in a repository that another home serves: `None` when none does.
-    fn held(&self, target: &Target, effect: &Effect) -> Option<Option<Report>> {
-        let repo = self.repos.get(&target.place.common_dir)?;
-        let by = || "another home".to_owned();
-        match effect {
-            _ if !repo.held => None,
-            Effect::PrepareWorktree { feature, .. }
-            | Effect::Commit { feature, .. }
-            | Effect::Merge { feature, .. } => {
-                Some(Some(Report::RepoHeld { feature: feature.clone(), by: by() }))
-            }
-            Effect::UpdateTarget { .. } | Effect::AwaitClean { .. } | Effect::AwaitRepo { .. } => {
-                Some(None)
-            }
-            Effect::SuperviseJob { .. }
-            | Effect::StopJob { .. }
-            | Effect::WatchAgents { .. }
-            | Effect::SweepAgents { .. } => None,
-        }
+    fn is_held(&self, target: &Target) -> bool {
+        self.repos.get(&target.place.common_dir).is_some_and(|repo| repo.held)
     }
 
     fn prepare(
@@ -241,4 +226,39 @@ impl World {
 /// The target ref of a plan run.
 pub(super) fn refname(target: &Target) -> &str {
     target.run.plan().map_or("refs/heads/main", |(spec, _)| spec.target.as_str())
+}
+
+/// What comes of work in a repository that another home serves.
+enum Held {
+    Told(Box<Report>),
+    Waits,
+}
+
+impl Held {
+    fn report(self) -> Option<Report> {
+        match self {
+            Self::Told(report) => Some(*report),
+            Self::Waits => None,
+        }
+    }
+}
+
+/// `None` when the work needs no repository.
+fn held(effect: &Effect) -> Option<Held> {
+    match effect {
+        Effect::PrepareWorktree { feature, .. }
+        | Effect::Commit { feature, .. }
+        | Effect::Merge { feature, .. } => {
+            let by = "another home".to_owned();
+            let report = Report::RepoHeld { feature: feature.clone(), by };
+            Some(Held::Told(Box::new(report)))
+        }
+        Effect::UpdateTarget { .. } | Effect::AwaitClean { .. } | Effect::AwaitRepo { .. } => {
+            Some(Held::Waits)
+        }
+        Effect::SuperviseJob { .. }
+        | Effect::StopJob { .. }
+        | Effect::WatchAgents { .. }
+        | Effect::SweepAgents { .. } => None,
+    }
 }

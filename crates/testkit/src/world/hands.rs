@@ -26,6 +26,7 @@ pub(super) struct Hands {
 
 /// What is remembered of a job between two looks.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "as in the adapter that it plays")]
 pub(super) struct Entry {
     pub(super) target: Target,
     nonce: String,
@@ -69,8 +70,11 @@ impl World {
                 let Some(daemon) = &mut self.daemon else { return };
                 daemon.hands.wanted.insert(name.clone(), (target, effect));
                 let number = daemon.number;
-                let happening =
-                    if sweep { Happening::Sweep(number, name) } else { Happening::Git(number, name) };
+                let happening = if sweep {
+                    Happening::Sweep(number, name)
+                } else {
+                    Happening::Git(number, name)
+                };
                 self.plan_in((1, 1_500), happening);
             }
         }
@@ -171,7 +175,12 @@ impl World {
             Verdict::Withdrawn => {
                 self.meet("a withdrawn job");
                 let actor = entry.stop.clone().unwrap_or_default();
-                return self.finished(job, entry, None, Exit::lost(Reason::Stopped { actor }, wall));
+                return self.finished(
+                    job,
+                    entry,
+                    None,
+                    Exit::lost(Reason::Stopped { actor }, wall),
+                );
             }
             Verdict::Adopt(started) => self.adopt(number, job, entry, &started),
             Verdict::Finished { started, exit } => return self.finished(job, entry, started, exit),

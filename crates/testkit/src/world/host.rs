@@ -145,8 +145,7 @@ impl Host {
     /// Starts a process.
     pub(super) fn spawn(&mut self, job: &JobId, kind: Kind) -> u32 {
         self.last_pid += 1;
-        let process =
-            Process { job: job.clone(), kind, script: VecDeque::new(), stalled_until: 0 };
+        let process = Process { job: job.clone(), kind, script: VecDeque::new(), stalled_until: 0 };
         self.procs.insert(self.last_pid, process);
         self.last_pid
     }
@@ -181,7 +180,9 @@ impl Host {
         let child = self.procs.iter().find(|(_, p)| p.kind == (Kind::Main { shim: pid }));
         let child = child.map(|(pid, _)| *pid);
         self.end(pid);
-        child.into_iter().for_each(|child| self.end(child));
+        if let Some(child) = child {
+            self.end(child);
+        }
     }
 
     /// Ends every process of the job but its shim, and but registered agents when they are spared.
@@ -193,7 +194,9 @@ impl Host {
         };
         let pids = self.procs.iter().filter(|(_, p)| p.job == *job && doomed(p));
         let pids: Vec<u32> = pids.map(|(pid, _)| *pid).collect();
-        pids.into_iter().for_each(|pid| self.end(pid));
+        for pid in pids {
+            self.end(pid);
+        }
     }
 
     /// The main process of a job, when it is alive.
@@ -261,8 +264,7 @@ impl Host {
             return None;
         }
         let child = self.spawn(&job, Kind::Main { shim });
-        let started =
-            Started { shim: self.identity(shim), child: self.identity(child), at: wall };
+        let started = Started { shim: self.identity(shim), child: self.identity(child), at: wall };
         let boot = self.boot;
         let dir = self.dirs.get_mut(&job)?;
         dir.started = Some(started);

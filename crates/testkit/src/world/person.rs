@@ -96,9 +96,8 @@ impl World {
 
     fn help_launcher(&mut self, run: &Run) {
         let Some((_, launcher)) = run.launcher() else { return };
-        let quarantined = run.jobs.iter().filter(|(_, job)| {
-            matches!(job.state, JobState::Quarantined { .. })
-        });
+        let quarantined =
+            run.jobs.iter().filter(|(_, job)| matches!(job.state, JobState::Quarantined { .. }));
         let quarantined: Vec<JobId> = quarantined.map(|(id, _)| id.clone()).collect();
         for job in &quarantined {
             self.end_quarantined(job);

@@ -142,7 +142,7 @@ impl World {
     pub(super) fn act(&mut self, pid: u32, job: &JobId, act: Act) {
         match act {
             Act::Edit { good } => self.edit(job, good),
-            Act::Commit => self.on_branch(job, |repo, name| repo.commit_leftovers(name)),
+            Act::Commit => self.on_branch(job, super::repo::Repo::commit_leftovers),
             Act::Branch { own } => {
                 self.on_branch(job, |repo, name| repo.switch(name, own));
             }

@@ -38,9 +38,8 @@ impl World {
 }
 
 fn launcher_of(dice: &mut Dice) -> (Work, Blobs) {
-    let mut wave = |percent| {
-        dice.percent(percent).then(|| u32::try_from(dice.between(1, 4)).unwrap_or(1))
-    };
+    let mut wave =
+        |percent| dice.percent(percent).then(|| u32::try_from(dice.between(1, 4)).unwrap_or(1));
     let (start_wave, end_wave) = (wave(50), wave(30));
     let selection = Selection { start_wave, end_wave, auto_next: dice.percent(20) };
     let resumes_max = u32::try_from(dice.below(3)).unwrap_or(0);

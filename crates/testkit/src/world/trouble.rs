@@ -56,7 +56,9 @@ impl World {
             Fault::KillMain => {
                 let main = self.any_process(|kind| matches!(kind, Kind::Main { .. }));
                 let oom = self.dice.percent(20);
-                main.into_iter().for_each(|(main, _)| self.kill_main(main, oom));
+                if let Some((main, _)) = main {
+                    self.kill_main(main, oom);
+                }
             }
             Fault::Reboot if self.dice.percent(40) => self.reboot(),
             Fault::JumpClock => {
@@ -107,9 +109,10 @@ impl World {
     }
 
     fn some_target(&mut self) -> Option<(String, String)> {
-        let all = self.repos.iter().flat_map(|(dir, repo)| {
-            repo.refs.keys().map(|target| (dir.clone(), target.clone()))
-        });
+        let all = self
+            .repos
+            .iter()
+            .flat_map(|(dir, repo)| repo.refs.keys().map(|target| (dir.clone(), target.clone())));
         let all: Vec<(String, String)> = all.collect();
         self.dice.pick(&all).cloned()
     }
@@ -223,7 +226,9 @@ impl World {
         self.calm = true;
         self.note(|| "calm".to_owned());
         let dirs: Vec<String> = self.repos.keys().cloned().collect();
-        dirs.iter().for_each(|dir| self.tidy_up(dir));
+        for dir in &dirs {
+            self.tidy_up(dir);
+        }
         self.schedule.at(self.clock.now(), Happening::Person);
         self.plan_in((1, 100), Happening::StartDaemon);
     }

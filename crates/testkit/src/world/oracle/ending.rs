@@ -14,7 +14,7 @@ use crate::faults::Mutation;
 
 impl World {
     /// The engine says that a run has ended.
-    pub(in super::super) fn check_end_of_run(&mut self, run: Run) {
+    pub(in super::super) fn check_end_of_run(&mut self, run: &Run) {
         let place = match run.status {
             Status::Completed { .. } => 0,
             Status::Failed { .. } => 1,
@@ -25,7 +25,7 @@ impl World {
         };
         self.stats.runs[place] += 1;
         self.note(|| format!("{} ended: {}", run.id, run.status.word()));
-        if let Some(alive) = self.survivor(&run) {
+        if let Some(alive) = self.survivor(run) {
             self.fail(|| format!("I4: {} has ended, {alive} lives", run.id));
         }
         if let Some(before) = self.ended.insert(run.id.clone(), run.clone())
@@ -41,9 +41,10 @@ impl World {
             let row = run.jobs.get(job).map(|row| &row.state);
             matches!(row, Some(JobState::Quarantined { .. }))
         };
-        self.host.workers_of(&run.id).find(|(_, process)| !quarantined(&process.job)).map(
-            |(pid, process)| format!("{pid} ({:?}) of {}", process.kind, process.job),
-        )
+        self.host
+            .workers_of(&run.id)
+            .find(|(_, process)| !quarantined(&process.job))
+            .map(|(pid, process)| format!("{pid} ({:?}) of {}", process.kind, process.job))
     }
 
     /// All has ended.
@@ -87,7 +88,7 @@ impl World {
             Err(error) => return self.fail(|| format!("the store does not open: {error}")),
         };
         match reader.read(|view| self.ends_not_told(&view)) {
-            Ok(ends) => ends.into_iter().for_each(|run| self.check_end_of_run(run)),
+            Ok(ends) => ends.iter().for_each(|run| self.check_end_of_run(run)),
             Err(error) => self.fail(|| format!("the store does not read: {error}")),
         }
         let found = reader.read(|view| {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use tidegate_core::ids::{GateName, QueueKey, RunId};
 use tidegate_core::plan::OnFailure;
-use tidegate_core::run::{Event, FeatureState, Run};
+use tidegate_core::run::{Event, Feature, FeatureState, Run};
 use tidegate_store::{EventFilter, EventRow, StoreError, View};
 
 use super::super::course::World;
@@ -143,7 +143,7 @@ fn broken_run(events: &[Event]) -> Option<String> {
             let early = spec.in_order().find(|(number, id)| {
                 let over = match spec.on_failure {
                     OnFailure::Stop => plan.is_landed(id),
-                    OnFailure::Continue => plan.features.get(id).is_some_and(|f| f.is_terminal()),
+                    OnFailure::Continue => plan.features.get(id).is_some_and(Feature::is_terminal),
                 };
                 Some(*number) < wave && !over
             });

@@ -103,12 +103,10 @@ impl World {
         if let Some(need) = needs.iter().find(|need| !landed(need)) {
             return Some(format!("its need {need} has not landed"));
         }
-        spec.in_order().find_map(|(number, id)| {
-            let over = match spec.on_failure {
-                OnFailure::Stop => landed(id),
-                OnFailure::Continue => plan.features.get(id)?.is_terminal(),
-            };
-            (number < wave && !over).then(|| format!("{id} of wave {number} is not done"))
-        })
+        // Where later waves go on, a failed feature may be tried again beside them.
+        let early = spec.in_order().find(|(number, id)| {
+            *number < wave && spec.on_failure == OnFailure::Stop && !landed(id)
+        });
+        early.map(|(number, id)| format!("{id} of wave {number} has not landed"))
     }
 }

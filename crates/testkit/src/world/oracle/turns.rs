@@ -1,6 +1,7 @@
 //! What must hold of the runs in memory after every turn: queues, caps, and checkouts.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 
 use tidegate_core::ids::QueueKey;
 use tidegate_core::run::{JobState, Purpose, Run, Status};
@@ -56,11 +57,11 @@ pub(in super::super) fn describe(run: &Run) -> String {
         for (wave, id) in spec.in_order() {
             let feature = plan.features.get(id);
             let state = feature.map(|feature| format!("{:?}", feature.state));
-            text.push_str(&format!("\n  {wave} {id}: {}", state.unwrap_or_default()));
+            let _ = write!(text, "\n  {wave} {id}: {}", state.unwrap_or_default());
         }
     }
     if let Some((_, launcher)) = run.launcher() {
-        text.push_str(&format!("\n  {launcher:?}"));
+        let _ = write!(text, "\n  {launcher:?}");
     }
     for (id, job) in run.jobs.iter().filter(|(_, job)| !job.state.is_finished()) {
         let state = match &job.state {
@@ -70,9 +71,9 @@ pub(in super::super) fn describe(run: &Run) -> String {
             JobState::Finished { .. } => "finished",
             JobState::Quarantined { .. } => "quarantined",
         };
-        text.push_str(&format!("\n  {id} {:?} {state}", job.purpose));
+        let _ = write!(text, "\n  {id} {:?} {state}", job.purpose);
     }
     let open: Vec<String> = run.outstanding().into_keys().map(|key| key.0).collect();
-    text.push_str(&format!("\n  open: {open:?}"));
+    let _ = write!(text, "\n  open: {open:?}");
     text
 }
