@@ -93,10 +93,7 @@ fn usage(error: &clap::Error, json: bool) -> Exit {
         return Exit::OK;
     }
     if json {
-        let message = error.render().to_string();
-        let first = message.lines().next().unwrap_or_default();
-        let first = first.strip_prefix("error: ").unwrap_or(first);
-        let problem = Problem::new(ErrorCode::InvalidCliArgs, first)
+        let problem = Problem::new(ErrorCode::InvalidCliArgs, in_one_line(error))
             .hint("`tidegate help VERB` explains the verb");
         let mut out = Out::new(true);
         let told = out.envelope(&Envelope::<()>::error(problem)).and_then(|()| out.flush());
@@ -105,6 +102,15 @@ fn usage(error: &clap::Error, json: bool) -> Exit {
         }
     }
     ExitCode::Usage.into()
+}
+
+/// What clap says before the usage, with the names of arguments that it lists below its first line.
+fn in_one_line(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    let said = text.lines().map(str::trim);
+    let said = said.take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"));
+    let line = said.filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ");
+    line.strip_prefix("error: ").map_or_else(|| line.clone(), str::to_owned)
 }
 
 #[cfg(test)]

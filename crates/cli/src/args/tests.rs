@@ -7,7 +7,7 @@ use std::fmt::Write;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 
-use super::{Cli, wants_json};
+use super::{Cli, in_one_line, wants_json};
 
 fn parse(line: &str) -> Result<Cli, clap::Error> {
     Cli::try_parse_from(std::iter::once("tidegate").chain(line.split_whitespace()))
@@ -62,6 +62,7 @@ fn lines_of_the_documents_are_accepted() {
         "agent exit --id a --code 3",
         "agent exit --id a --disposition terminated",
         "progress --wave 2 --phase building",
+        "progress --phase building --run-id r1",
         "progress --finalized failed --exit-code 3",
         "config show --origin",
         "config trust",
@@ -138,6 +139,22 @@ fn refused_value_names_its_flag() {
 }
 
 #[test]
+fn refusal_in_one_line_keeps_the_names_of_arguments() {
+    for (line, names) in [
+        ("progress", &["--wave", "--phase", "--finalized"][..]),
+        ("progress --run-id r1", &["--wave", "--phase", "--finalized"]),
+        ("agent register", &["--id"]),
+        ("wait", &["RUN"]),
+        ("wait r1 --timeout 5abc", &["--timeout"]),
+        ("wait r1 --tineout 5", &["--tineout", "--timeout"]),
+    ] {
+        let text = in_one_line(&parse(line).unwrap_err());
+        assert!(names.iter().all(|name| text.contains(name)), "{line}: {text}");
+        assert!(!text.contains("Usage") && !text.starts_with("error"), "{line}: {text}");
+    }
+}
+
+#[test]
 fn refusal_of_a_duration_says_what_one_looks_like() {
     insta::assert_snapshot!(parse("wait r1 --timeout 5abc").unwrap_err().to_string());
 }
@@ -168,7 +185,7 @@ fn help_of_every_verb_reads_as_it_was_reviewed() {
 
 #[test]
 fn every_verb_that_people_use_has_examples() {
-    for verb in Cli::command().get_subcommands().filter(|verb| !verb.is_hide_set()) {
+    for verb in Cli::command().get_subcommands() {
         let after = verb.get_after_help().map(ToString::to_string).unwrap_or_default();
         assert!(after.contains("Examples:"), "{}", verb.get_name());
     }

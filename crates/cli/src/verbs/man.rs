@@ -9,7 +9,12 @@ use crate::output::Exit;
 
 /// Write manual pages into a directory
 #[derive(Debug, clap::Args)]
-#[command(hide = true)]
+#[command(
+    hide = true,
+    after_help = "\
+Examples:
+  tidegate man /tmp/man1              one page per verb, to be packed as man1/*.1"
+)]
 pub(crate) struct Args {
     /// The directory; made when it is missing
     #[arg(value_name = "DIR")]

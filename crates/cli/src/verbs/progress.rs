@@ -20,10 +20,10 @@ use crate::verbs::agent::now;
 Examples:
   tidegate progress --wave 2 --phase building
   tidegate progress --wave 3 --finalized completed --exit-code 0")]
-#[group(id = "entry", multiple = true)]
+#[command(group = clap::ArgGroup::new("news").args(["wave", "phase", "finalized"]).required(true).multiple(true))]
 pub(crate) struct Args {
     /// The wave that it works on; without it the one of the entry before
-    #[arg(long, value_name = "N", required_unless_present_any = ["phase", "finalized"])]
+    #[arg(long, value_name = "N")]
     wave: Option<u32>,
 
     /// Its own word for what it does
