@@ -18,8 +18,10 @@ mod faults;
 #[cfg(feature = "failpoints")]
 mod fenced;
 mod first;
+mod frozen;
 mod harness;
 mod hostile;
+mod inits;
 mod plan_consent;
 mod plan_dirty;
 mod plan_ends;
