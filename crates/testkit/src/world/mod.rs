@@ -1,8 +1,8 @@
 //! A simulated world: the real engine over the real store, everything else played.
 //!
-//! [`World`] is one seed's course of events. The host ([`host`]) keeps processes and job
-//! directories, the repositories ([`repo`]) keep commits and refs; both outlive every daemon. What
-//! an adapter of the product does is played by [`hands`], with the same table of verdicts.
+//! [`World`] is one seed's course of events. The host (`host`) keeps processes and job
+//! directories, the repositories (`repo`) keep commits and refs; both outlive every daemon. What
+//! an adapter of the product does is played by `hands`, with the same table of verdicts.
 
 mod client;
 mod clock;
