@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tidegate_daemon::ShimProgram;
+use tidegate_daemon::engine::EngineError;
 use tidegate_daemon::host::{HostError, Options, Outcome};
 use tidegate_daemon::views::{open_problem, store_problem};
 use tidegate_protocol::{ErrorCode, StopDaemonRequest};
@@ -141,8 +142,12 @@ fn host_error(error: &HostError) -> CliError {
     let text = error.to_string();
     match error {
         HostError::Open(source) => open_problem(source).into(),
-        HostError::Epoch(source) => store_problem(source).into(),
+        HostError::Epoch(source) | HostError::Engine(EngineError::Store(source)) => {
+            store_problem(source).into()
+        }
         HostError::Io { .. } | HostError::Lock(_) => CliError::new(ErrorCode::Io, text),
-        HostError::Engine(_) => CliError::new(ErrorCode::Io, format!("the engine ended: {text}")),
+        HostError::Engine(EngineError::Replaced) => {
+            CliError::new(ErrorCode::DaemonStopping, format!("the engine ended: {text}"))
+        }
     }
 }

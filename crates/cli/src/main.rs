@@ -28,8 +28,13 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     std::panic::set_hook(Box::new(tell_bug));
-    // The engine of a daemon runs on this thread too: its panic is our bug, not code 101.
-    std::panic::catch_unwind(begin).unwrap_or_else(|_| tidegate_protocol::ExitCode::Bug.into())
+    shielded(begin)
+}
+
+/// The exit code of `work`. The engine of a daemon runs on this thread too: its panic is our bug,
+/// not code 101.
+fn shielded(work: fn() -> ExitCode) -> ExitCode {
+    std::panic::catch_unwind(work).unwrap_or_else(|_| tidegate_protocol::ExitCode::Bug.into())
 }
 
 fn begin() -> ExitCode {
@@ -57,4 +62,16 @@ fn tell_bug(panic: &std::panic::PanicHookInfo<'_>) {
     let said = panic.payload_as_str().unwrap_or("a panic without a message").replace('\n', " ");
     let place = panic.location().map(|place| format!(" ({}:{})", place.file(), place.line()));
     output::talk(format_args!("error: BUG: {said}{}", place.unwrap_or_default()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn panic_ends_as_our_bug() {
+        let code = |work| format!("{:?}", shielded(work));
+        assert_eq!(code(|| panic!("harbour closed")), format!("{:?}", ExitCode::from(70)));
+        assert_eq!(code(|| ExitCode::from(3)), format!("{:?}", ExitCode::from(3)));
+    }
 }
