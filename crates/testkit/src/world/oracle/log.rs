@@ -160,3 +160,6 @@ fn broken_run(events: &[Event]) -> Option<String> {
 fn is_about_agents(event: &Event) -> bool {
     matches!(event, Event::AgentRegistered { .. } | Event::AgentExited { .. })
 }
+
+#[cfg(test)]
+mod tests;
