@@ -44,7 +44,10 @@ fn clippy() -> Result<()> {
 
 fn doc() -> Result<()> {
     let mut doc: Command = cargo(&["doc", "--workspace", "--no-deps", "--locked"]);
-    succeed(doc.env("RUSTDOCFLAGS", "--deny warnings"), "cargo doc")
+    // Private items are documented too, so that every link in a comment is followed.
+    doc.arg("--document-private-items");
+    let flags = "--deny warnings --allow rustdoc::private_intra_doc_links";
+    succeed(doc.env("RUSTDOCFLAGS", flags), "cargo doc")
 }
 
 fn test() -> Result<()> {
