@@ -120,6 +120,11 @@ fn tell(outcomes: &[Outcome], matrix: usize, calm_ms: u128, seconds: u64) {
         at(50),
         at(95),
     );
+    let mut slowest: Vec<&Outcome> = outcomes.iter().collect();
+    slowest.sort_by_key(|outcome| std::cmp::Reverse(outcome.ms));
+    for outcome in slowest.iter().take(3) {
+        println!("      {} ms: {}", outcome.ms, outcome.fault);
+    }
     for outcome in outcomes.iter().filter(|outcome| !outcome.hit) {
         println!("      not hit: {}", outcome.fault);
     }
