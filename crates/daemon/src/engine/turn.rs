@@ -32,6 +32,8 @@ pub struct Engine<D> {
     pub(super) supervisor: String,
     /// Reports whose group failed for want of room; they are taken again.
     deferred: Vec<(RunId, Input)>,
+    /// Whether admission was left out for want of room: it is made up for when there is some.
+    owes_admission: bool,
     /// Whether the last group was undone: it is said once.
     is_stuck: bool,
 }
@@ -55,7 +57,16 @@ impl<D: Dispatch> Engine<D> {
         caps: Caps,
         supervisor: String,
     ) -> Self {
-        Self { store, live, dispatch, caps, supervisor, deferred: Vec::new(), is_stuck: false }
+        Self {
+            store,
+            live,
+            dispatch,
+            caps,
+            supervisor,
+            deferred: Vec::new(),
+            owes_admission: false,
+            is_stuck: false,
+        }
     }
 
     /// Whether nothing runs and nothing waits for a turn.
@@ -63,9 +74,9 @@ impl<D: Dispatch> Engine<D> {
         self.live.is_idle()
     }
 
-    /// Whether reports wait for room on the disk.
+    /// Whether reports, or runs and features whose turn has come, wait for room on the disk.
     pub fn has_deferred(&self) -> bool {
-        !self.deferred.is_empty()
+        !self.deferred.is_empty() || (self.owes_admission && !self.is_idle())
     }
 
     /// The newest durable event's number.
@@ -126,6 +137,7 @@ impl<D: Dispatch> Engine<D> {
         match outcome {
             Ok(answers) => {
                 self.is_stuck = false;
+                self.owes_admission = space == Space::Short;
                 for (request, answer) in requests.into_iter().zip(answers) {
                     // A client that went away asks again by its key.
                     let _ = request.reply.send(answer);
@@ -145,7 +157,7 @@ impl<D: Dispatch> Engine<D> {
         chance: &mut impl Chance,
     ) -> Result<Vec<Answer>, StoreError> {
         let mut nudges = Vec::new();
-        let Self { store, live, caps, supervisor, .. } = self;
+        let Self { store, live, caps, supervisor, owes_admission, .. } = self;
         let (answers, staged) = store.turn(|turn| {
             let mut stage = Stage::new(live);
             for (run, input) in reports {
@@ -166,6 +178,9 @@ impl<D: Dispatch> Engine<D> {
             });
             let answers: Vec<Answer> = answers.collect();
             if space == Space::Plenty {
+                if *owes_admission {
+                    stage.touch_all();
+                }
                 admit(&mut stage, turn, supervisor, *caps, chance);
             }
             (answers, stage.finish())
