@@ -2,7 +2,10 @@
 
 use std::process::ExitCode;
 
-use tidegate_testkit::sim::{Options, run};
+use tidegate_testkit::sim::{Options, Report, run};
+
+/// Worlds after which it says how far it is.
+const AT_ONCE: u64 = 5_000;
 
 fn main() -> ExitCode {
     let mut options = Options::default();
@@ -22,7 +25,16 @@ fn main() -> ExitCode {
         }
     }
     options.disk_may_fill = cfg!(feature = "failpoints") && options.threads == 1;
-    let report = run(from..from + count, &options);
+    let mut report = Report::default();
+    let mut next = from;
+    while next < from + count && report.failures.is_empty() {
+        let end = (next + AT_ONCE).min(from + count);
+        report.merge(run(next..end, &options));
+        next = end;
+        if next < from + count {
+            eprintln!("{} worlds", report.held);
+        }
+    }
     println!("{report}");
     if report.failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
