@@ -12,7 +12,7 @@ use crate::site::wire;
 use crate::site::{Place, run_id};
 
 const CLIENTS: usize = 64;
-const EACH: usize = 20;
+const EACH: usize = 50;
 
 /// Where the high-water mark has the number of committed transactions, and where its second slot begins, in bytes.
 const TURN: usize = 24;

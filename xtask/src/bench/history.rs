@@ -18,44 +18,60 @@ const FEW: usize = 10;
 const MANY: usize = 10_000;
 const ROUNDS: usize = 60;
 
-/// Each query beside many runs against the same beside few.
+/// Each query beside many runs against the same beside few, in turn.
 pub(super) fn measure(bench: &Bench) -> Result<Vec<Row>> {
-    let few = Queries::beside(bench, FEW)?;
-    let many = Queries::beside(bench, MANY)?;
-    let ratio =
-        |many: &Samples, few: &Samples| many.median().as_secs_f64() / few.median().as_secs_f64();
-    let row = |what: &str, many: &Samples, few: &Samples| {
-        Row::below(&format!("{what}, 10,000 runs to 10"), ratio(many, few), 1.3, "x")
-    };
-    Ok(vec![
-        row("status of a run", &many.status, &few.status),
-        row("a page of the list", &many.list, &few.list),
-        row("submit, claim and start", &many.claim, &few.claim),
-        Row::info(
-            "status, list, claim beside 10,000",
-            format!("{}; {}; {}", many.status, many.list, many.claim),
-        ),
-    ])
+    let (few, many) = (Past::of(bench, FEW)?, Past::of(bench, MANY)?);
+    let mut rows = Vec::new();
+    for (what, query) in QUERIES {
+        let (mut beside_few, mut beside_many) = (Vec::new(), Vec::new());
+        for round in 0..ROUNDS {
+            beside_few.push(query(&few, round)?);
+            beside_many.push(query(&many, round)?);
+        }
+        let (few, many) = (Samples::of(beside_few)?, Samples::of(beside_many)?);
+        let ratio = many.median().as_secs_f64() / few.median().as_secs_f64();
+        rows.push(Row::below(&format!("{what}, 10,000 runs to 10"), ratio, 1.3, "x"));
+        rows.push(Row::info("  beside 10 and 10,000", format!("{few}; {many}")));
+    }
+    Ok(rows)
 }
 
-struct Queries {
-    status: Samples,
-    list: Samples,
-    claim: Samples,
+type Query = fn(&Past, usize) -> Result<Duration>;
+
+const QUERIES: [(&str, Query); 3] = [
+    ("status of a run", |past, _| past.call(&["status", &past.run])),
+    ("a page of the list", |past, _| past.call(&["list", "--limit", "10"])),
+    ("submit, claim and start", Past::claim),
+];
+
+/// A home with finished runs.
+struct Past {
+    place: Place,
+    run: String,
 }
 
-impl Queries {
-    fn beside(bench: &Bench, number: usize) -> Result<Self> {
+impl Past {
+    fn of(bench: &Bench, number: usize) -> Result<Self> {
         let place = bench.place()?;
         place.daemon()?;
         let runs = finished(&place, number)?;
-        let run = &runs[number / 2];
-        let call = |words: &[&str]| time(|| quietly(&mut place.call(words)));
-        Ok(Self {
-            status: Samples::take(ROUNDS, || call(&["status", run]))?,
-            list: Samples::take(ROUNDS, || call(&["list", "--limit", "10"]))?,
-            claim: claims(&place)?,
-        })
+        let run = runs[number / 2].clone();
+        Ok(Self { place, run })
+    }
+
+    fn call(&self, words: &[&str]) -> Result<Duration> {
+        time(|| quietly(&mut self.place.call(words)))
+    }
+
+    fn claim(&self, round: usize) -> Result<Duration> {
+        let me = own_path()?;
+        let file = self.place.beside(&format!("claim-{round}"));
+        let path = file.to_str().context("a path that is no text")?;
+        let begun = now()?;
+        let (answer, _) = wire::submit(&self.place, None, &[&me, "job", "stamp", path])?;
+        let took = parse(&appears(&file)?)?.saturating_sub(begun);
+        self.place.wait(&run_id(&answer)?)?;
+        Ok(took)
     }
 }
 
@@ -68,19 +84,4 @@ fn finished(place: &Place, number: usize) -> Result<Vec<String>> {
     wire::cancel(place, &first)?;
     place.verb(&["wait", &first, "--timeout", "60s"]).ok();
     Ok(runs)
-}
-
-fn claims(place: &Place) -> Result<Samples> {
-    let me = own_path()?;
-    let mut round = 0;
-    Samples::take(ROUNDS / 2, || {
-        round += 1;
-        let file = place.beside(&format!("claim-{round}"));
-        let path = file.to_str().context("a path that is no text")?;
-        let begun = now()?;
-        let (answer, _) = wire::submit(place, None, &[&me, "job", "stamp", path])?;
-        let took = parse(&appears(&file)?)?.saturating_sub(begun);
-        place.wait(&run_id(&answer)?)?;
-        Ok(took.max(Duration::from_nanos(1)))
-    })
 }

@@ -20,12 +20,12 @@ pub(super) fn measure(bench: &Bench) -> Result<Vec<Row>> {
     place.stop()?;
     let (null_without, without) = interleaved(&place, &run)?;
     let row = |what: &str, status: &Samples, null: &Samples| {
-        let measured = format!("{what} ({status})");
-        Row::at_most(&measured, status.median(), null.median() * 5, "5 x /bin/true beside it")
+        Row::at_most(what, status.median(), null.median() * 5, "5 x /bin/true beside it")
     };
     let mut rows = vec![
-        row("status --json, daemon", &with, &null),
-        row("status --json, no daemon", &without, &null_without),
+        row("status RUN --json, daemon running", &with, &null),
+        row("status RUN --json, no daemon", &without, &null_without),
+        Row::info("the same, from least to most", format!("{with}; {without}")),
     ];
     if let Some(peer) = &bench.peer {
         let theirs = peer.status(&bench.scratch)?;
