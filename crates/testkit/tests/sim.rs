@@ -12,7 +12,7 @@ const SHARE: u64 = 2_000;
 const MUTANTS: u64 = 200;
 
 /// What so many worlds must have met, else they prove less than they seem to.
-const MET: [&str; 20] = [
+const MET: [&str; 21] = [
     "a conflict",
     "a daemon killed at its start",
     "a daemon killed at rest",
@@ -29,6 +29,7 @@ const MET: [&str; 20] = [
     "a replaced daemon refused",
     "a shim that ends with 75",
     "a shim that ends with 76",
+    "a store inspected under way",
     "a sweep of agents",
     "a withdrawn job",
     "an update that was done before",

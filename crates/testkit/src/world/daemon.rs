@@ -203,6 +203,7 @@ impl World {
                     return self.kill_daemon("a daemon killed before it replied");
                 }
                 self.take_answers(waiting);
+                self.inspect(2);
                 self.turn_again(number, more, deferred);
             }
             Outcome::Refused(error) => self.fail(|| format!("the engine ended: {error}")),
@@ -282,6 +283,7 @@ impl World {
         self.meet(when);
         let Daemon { hands, engine, .. } = daemon;
         drop(engine);
+        self.inspect(15);
         for (name, (target, effect)) in hands.wanted {
             if self.dice.percent(40) {
                 let done = self.git_work(&target, &effect).is_some();

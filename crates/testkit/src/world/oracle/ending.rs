@@ -73,7 +73,16 @@ impl World {
         self.check_store();
     }
 
-    fn check_store(&mut self) {
+    /// I2 while runs are under way: chains, rows and open effects.
+    pub(in super::super) fn inspect(&mut self, percent: u64) {
+        if !self.dice.percent(percent) {
+            return;
+        }
+        self.meet("a store inspected under way");
+        self.verify_store();
+    }
+
+    fn verify_store(&mut self) {
         match verify(self.home.path()) {
             Ok(report) => {
                 self.stats.events = report.events;
@@ -83,6 +92,10 @@ impl World {
             }
             Err(error) => self.fail(|| format!("I2: the store does not read: {error}")),
         }
+    }
+
+    fn check_store(&mut self) {
+        self.verify_store();
         let mut reader = match Reader::open(self.home.path()) {
             Ok(reader) => reader,
             Err(error) => return self.fail(|| format!("the store does not open: {error}")),
