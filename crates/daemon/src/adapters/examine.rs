@@ -11,6 +11,7 @@ use tidegate_core::verdict::{Row, Verdict, verdict};
 use tidegate_process::observe::observe;
 use tidegate_process::{ControlClient, ControlError, JobDir, OutputHints, Sweep};
 
+use super::features::{TRIES_OF_A_REFUSAL, may_pass};
 use super::ingest;
 use super::jobs::{After, Entry, Jobs, is_launcher};
 use super::launch;
@@ -114,7 +115,8 @@ impl Jobs {
             Purpose::Gate { gate, commit, phase, slot, .. } => {
                 let place = self.repos.checkout(&entry.target, gate, commit, *phase, *slot);
                 place.map(Some).map_err(|error| {
-                    if error.is_retryable() {
+                    let passes = may_pass(&error) && entry.waits < TRIES_OF_A_REFUSAL;
+                    if error.is_retryable() || passes {
                         Refused::Later(error.to_string())
                     } else {
                         Refused::Never(error.to_string())

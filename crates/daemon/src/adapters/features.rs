@@ -19,6 +19,9 @@ use crate::engine::Target;
 
 /// How often a passing trouble of git is met by another try before a person is asked.
 const TRIES_MAX: u32 = 6;
+/// How often a refusal of git is met by another try: a collection of garbage at the same moment
+/// takes folders away under git's hands, and all work here can be repeated.
+pub(super) const TRIES_OF_A_REFUSAL: u32 = 3;
 
 /// One piece of git work.
 #[derive(Debug, Clone)]
@@ -284,6 +287,25 @@ pub(super) enum Failure {
     Report(Report),
 }
 
+/// Whether a refusal may be of the moment rather than of the repository.
+pub(super) fn may_pass(error: &GitError) -> bool {
+    match error {
+        GitError::Refused { .. } | GitError::Io { .. } | GitError::Unparsable { .. } => true,
+        GitError::NotARepository { .. }
+        | GitError::NoProgram
+        | GitError::TooOld { .. }
+        | GitError::LockBusy { .. }
+        | GitError::Held { .. }
+        | GitError::Missing { .. }
+        | GitError::RefBlocked { .. }
+        | GitError::BranchInUse { .. }
+        | GitError::Diverged { .. }
+        | GitError::ForeignWorktree { .. }
+        | GitError::Killed { .. }
+        | GitError::Timeout { .. } => false,
+    }
+}
+
 /// Sorts a failure by what is to be done about it.
 pub(super) fn sort(feature: &FeatureId, what: &What, error: &GitError, tries: u32) -> Failure {
     let again = Failure::Again(Duration::from_millis(100_u64 << tries.min(5)));
@@ -298,6 +320,7 @@ pub(super) fn sort(feature: &FeatureId, what: &What, error: &GitError, tries: u3
             What::Prepare { .. } | What::Commit { .. } | What::Merge { .. },
         ) => Failure::Report(Report::RepoHeld { feature: feature.clone(), by: by.to_string() }),
         (error, _) if error.is_retryable() && tries < TRIES_MAX => again,
+        (error, _) if may_pass(error) && tries < TRIES_OF_A_REFUSAL => again,
         (error, what) => Failure::Report(failed(feature, what, error.to_string())),
     }
 }
