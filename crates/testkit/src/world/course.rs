@@ -26,8 +26,9 @@ use crate::sim::Options;
 const BOUND_MS: u64 = 12 * 60 * 60 * 1000;
 /// Happenings within which everything must have ended.
 const STEPS_MAX: u64 = 200_000;
-/// How long the world is looked at after everything has ended, in milliseconds.
-const AFTERMATH_MS: u64 = 45_000;
+/// How long the world is looked at after everything has ended, in milliseconds: longer than a shim
+/// is stopped.
+const AFTERMATH_MS: u64 = 90_000;
 
 /// What was seen of a world that held.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -78,9 +78,12 @@ impl World {
                 Some(Report::Merge { feature: feature.clone(), outcome })
             }
             Effect::UpdateTarget { feature, merged } => {
+                // What was done before is found out, sooner or later.
                 let outcome = match refused {
-                    Some(detail) => UpdateOutcome::Failed { detail },
-                    None => self.update(target, feature, merged),
+                    Some(detail) if !self.is_on_target(target, &merged.commit) => {
+                        UpdateOutcome::Failed { detail }
+                    }
+                    Some(_) | None => self.update(target, feature, merged),
                 };
                 let (feature, commit) = (feature.clone(), merged.commit.clone());
                 Some(Report::Update { feature, commit, outcome })
@@ -96,6 +99,11 @@ impl World {
             | Effect::WatchAgents { .. }
             | Effect::SweepAgents { .. } => None,
         }
+    }
+
+    fn is_on_target(&self, target: &Target, commit: &Oid) -> bool {
+        let Some(repo) = self.repos.get(&target.place.common_dir) else { return false };
+        repo.refs.get(refname(target)).is_some_and(|tip| repo.is_ancestor(commit, tip))
     }
 
     fn is_held(&self, target: &Target) -> bool {
