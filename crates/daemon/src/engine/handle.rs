@@ -1,10 +1,11 @@
 //! The way into the engine: cheap to clone, never blocks.
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tidegate_core::ids::RunId;
 use tidegate_core::run::{EffectKey, Report};
@@ -73,7 +74,13 @@ pub struct Inbox {
     messages: Receiver<Message>,
     waiting: Arc<AtomicUsize>,
     seq: watch::Sender<u64>,
+    /// Whether the last group had several requests: then more are on their way.
+    crowded: Cell<bool>,
 }
+
+/// How long a group waits for further requests while several clients send at once: a commit that
+/// they share costs each of them less than one of its own.
+const GATHER: Duration = Duration::from_millis(2);
 
 /// Makes an inbox for the engine of `home`, and the ways into it.
 pub fn inbox(home: &Path) -> (Handle, Reports, Inbox) {
@@ -86,7 +93,11 @@ pub fn inbox(home: &Path) -> (Handle, Reports, Inbox) {
         seq,
         home: Arc::new(home.to_owned()),
     };
-    (handle, Reports { inbox: sender }, Inbox { messages, waiting, seq: seq_sender })
+    (
+        handle,
+        Reports { inbox: sender },
+        Inbox { messages, waiting, seq: seq_sender, crowded: Cell::new(false) },
+    )
 }
 
 impl Handle {
@@ -154,13 +165,17 @@ impl Inbox {
                 Err(RecvTimeoutError::Disconnected) => return None,
             },
         }
-        while taken.len() < most
-            && let Ok(next) = self.messages.try_recv()
-        {
+        let gather = if self.crowded.get() { GATHER } else { Duration::ZERO };
+        let until = Instant::now() + gather;
+        while taken.len() < most {
+            let rest = until.saturating_duration_since(Instant::now());
+            let Ok(next) = self.messages.recv_timeout(rest) else { break };
             taken.push(next);
         }
         let requests = taken.iter().filter(|message| matches!(message, Message::Request(_)));
-        self.waiting.fetch_sub(requests.count(), Ordering::Relaxed);
+        let count = requests.count();
+        self.crowded.set(count > 1);
+        self.waiting.fetch_sub(count, Ordering::Relaxed);
         Some(taken)
     }
 
