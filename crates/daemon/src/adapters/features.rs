@@ -213,7 +213,14 @@ impl Work {
     /// Moves the target.
     pub(super) fn update(&self, merged: &Merged) -> Result<UpdateOutcome, GitError> {
         let repo = self.repos.serve(&self.target)?;
-        Ok(match repo.update_target(&self.update_request(merged)?)? {
+        let moved = match repo.update_target(&self.update_request(merged)?) {
+            // Whatever went wrong afterwards: what is on the target has landed.
+            Err(_) if repo.has_landed(&merged.commit, self.refname()?)? => {
+                git::UpdateOutcome::AlreadyThere
+            }
+            other => other?,
+        };
+        Ok(match moved {
             git::UpdateOutcome::Updated | git::UpdateOutcome::AlreadyThere => {
                 // The target keeps the commit from here on.
                 if let Err(error) = repo.delete_own_ref(&self.keep("merge")) {
