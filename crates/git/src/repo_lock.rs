@@ -83,6 +83,14 @@ fn read(file: &mut File) -> Holder {
     Holder { home: value("home="), pid: value("pid=").parse().unwrap_or_default() }
 }
 
+impl Drop for RepoLock {
+    /// Gives the lock back by name: closing is not enough while a child that was just forked, and has not run its
+    /// program yet, has a copy of the descriptor.
+    fn drop(&mut self) {
+        let _ = self.file.unlock();
+    }
+}
+
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
