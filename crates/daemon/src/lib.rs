@@ -7,6 +7,7 @@
 #![deny(clippy::wildcard_enum_match_arm)]
 
 pub mod adapters;
+mod agents_seen;
 mod clock;
 pub mod engine;
 pub mod environment;

@@ -17,7 +17,7 @@ impl Draft {
         }
         self.require_running()?;
         self.ingest(ingested);
-        self.decide_fate(Some(&ingested.alive));
+        self.decide_fate(&ingested.gone);
         Ok(())
     }
 
@@ -31,7 +31,7 @@ impl Draft {
             self.emit(Event::Progress { journal: journal.clone() });
         }
         if !self.launcher_is_alive() {
-            self.record_the_gone(&ingested.alive);
+            self.record_the_gone(&ingested.gone);
         }
     }
 
@@ -56,13 +56,9 @@ impl Draft {
 
     /// A launcher that is gone cannot report the ends of its agents: the kernel's word counts. Of
     /// a remote agent the kernel knows nothing, and a heartbeat that is missed is no end.
-    fn record_the_gone(&mut self, alive: &[AgentId]) {
-        let gone: Vec<AgentId> = self
-            .open_agents(|agent| agent.process != AgentProcess::Remote)
-            .into_iter()
-            .filter(|id| !alive.contains(id))
-            .collect();
-        for agent in gone {
+    fn record_the_gone(&mut self, gone: &[(AgentId, Registered)]) {
+        let local = |_: &AgentId, agent: &Registered| agent.process != AgentProcess::Remote;
+        for agent in self.open_agents(|id, agent| local(id, agent) && is_told(gone, id, agent)) {
             self.record_terminated(agent);
         }
     }
@@ -73,9 +69,9 @@ impl Draft {
     }
 
     /// The registered agents without an end that `wanted` picks.
-    fn open_agents(&self, wanted: impl Fn(&Registered) -> bool) -> Vec<AgentId> {
+    fn open_agents(&self, wanted: impl Fn(&AgentId, &Registered) -> bool) -> Vec<AgentId> {
         let Some((_, launcher)) = self.run.launcher() else { return Vec::new() };
-        let open = launcher.registered.iter().filter(|(_, a)| a.end.is_none() && wanted(a));
+        let open = launcher.registered.iter().filter(|(id, a)| a.end.is_none() && wanted(id, a));
         open.map(|(id, _)| id.clone()).collect()
     }
 
@@ -100,13 +96,10 @@ impl Draft {
         Ok(())
     }
 
-    /// Agents of the launcher that may be alive: jobs of ours, registered ones of this host without
-    /// an end, and remote ones whose heartbeat was `fresh` (unless nobody looked just now).
-    pub(super) fn living_agents(&self, fresh: Option<&[AgentId]>) -> Vec<AgentId> {
-        let heard = |id: &AgentId| fresh.is_none_or(|fresh| fresh.contains(id));
-        let mut living = self.open_agents(|agent| agent.process != AgentProcess::Remote);
-        let remote = self.open_agents(|agent| agent.process == AgentProcess::Remote);
-        living.extend(remote.into_iter().filter(heard));
+    /// Agents of the launcher that may be alive: jobs of ours, and registered ones without an end
+    /// that were not seen to be `gone` just now.
+    pub(super) fn living_agents(&self, gone: &[(AgentId, Registered)]) -> Vec<AgentId> {
+        let mut living = self.open_agents(|id, agent| !is_told(gone, id, agent));
         for job in self.run.jobs.values().filter(|job| job.state.is_live()) {
             match &job.purpose {
                 Purpose::LauncherAgent { agent, .. } => living.push(agent.clone()),
@@ -115,4 +108,14 @@ impl Draft {
         }
         living
     }
+}
+
+/// Whether `gone` tells of this very life of an agent: the same process, and for one that is known
+/// by name alone, no earlier registration.
+fn is_told(gone: &[(AgentId, Registered)], id: &AgentId, known: &Registered) -> bool {
+    gone.iter().any(|(told, seen)| {
+        told == id
+            && seen.process == known.process
+            && (seen.process != AgentProcess::Remote || seen.at >= known.at)
+    })
 }

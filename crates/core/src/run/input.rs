@@ -181,9 +181,10 @@ pub struct Ingested {
     pub registered: Vec<(AgentId, Registered)>,
     /// Ends of agents, whether new or known.
     pub ends: Vec<(AgentId, AgentEnd)>,
-    /// Agents that are alive: proved identity, or a fresh heartbeat of a remote one. Complete: once
-    /// the launcher is gone, an agent of this host that is not named here has ended.
-    pub alive: Vec<AgentId>,
+    /// Agents without an end that were looked at and found gone, as they were registered: their
+    /// identity proved dead, or the heartbeat of a remote one not fresh. Who is not named here may be alive: a
+    /// report that was on its way while an agent registered says nothing about it.
+    pub gone: Vec<(AgentId, Registered)>,
 }
 
 /// What came of preparing a worktree.

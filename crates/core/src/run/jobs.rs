@@ -94,9 +94,9 @@ impl Draft {
         match &purpose {
             Purpose::Launcher { .. } => {
                 self.ingest(ingested);
-                self.decide_fate(Some(&ingested.alive));
+                self.decide_fate(&ingested.gone);
             }
-            Purpose::LauncherAgent { .. } => self.decide_fate(None),
+            Purpose::LauncherAgent { .. } => self.decide_fate(&[]),
             Purpose::Agent { feature, .. } => self.builder_ended(feature, id, exit),
             Purpose::Gate { feature, gate, .. } => self.gate_ended(feature, gate, id, exit),
         }
@@ -113,7 +113,7 @@ impl Draft {
         self.emit(Event::JobQuarantined { job: id.clone(), detail: detail.clone() });
         match purpose {
             Purpose::Launcher { .. } => {}
-            Purpose::LauncherAgent { .. } => self.decide_fate(None),
+            Purpose::LauncherAgent { .. } => self.decide_fate(&[]),
             Purpose::Agent { feature, .. } | Purpose::Gate { feature, .. } => {
                 if self.feature(&feature).is_none_or(|(_, feature)| feature.job() != Some(id)) {
                     return Ok(());

@@ -6,7 +6,7 @@ use super::step::Draft;
 use crate::exit::{Exit, Reason};
 use crate::ids::AgentId;
 use crate::launcher::{
-    End, Fate, Finalized, Known, LauncherEnd, Settled, Source, fate, final_wave,
+    End, Fate, Finalized, Known, LauncherEnd, Registered, Settled, Source, fate, final_wave,
 };
 use crate::time::WallMs;
 
@@ -18,8 +18,8 @@ impl Draft {
         job.is_some_and(|job| job.state.is_live())
     }
 
-    /// All facts of the decision; `fresh` are the remote agents heard of just now, if anybody looked.
-    fn known(&self, fresh: Option<&[AgentId]>) -> Option<Known> {
+    /// All facts of the decision; `gone` are the agents seen to be gone just now.
+    fn known(&self, gone: &[(AgentId, Registered)]) -> Option<Known> {
         let (spec, launcher) = self.run.launcher()?;
         let job = self.run.jobs.get(launcher.job.as_ref()?)?;
         let end = match &job.state {
@@ -33,7 +33,7 @@ impl Draft {
         let wave = journal.and_then(|journal| journal.wave).or(launcher.active_wave);
         Some(Known {
             launcher: end,
-            agents_alive: self.living_agents(fresh),
+            agents_alive: self.living_agents(gone),
             finalized: journal.and_then(|journal| journal.finalized),
             active_wave: wave.or(spec.selection.start_wave),
             selection: spec.selection.clone(),
@@ -43,13 +43,13 @@ impl Draft {
     }
 
     /// Decides what becomes of the run, and records it where it is new.
-    pub(super) fn decide_fate(&mut self, fresh: Option<&[AgentId]>) {
+    pub(super) fn decide_fate(&mut self, gone: &[(AgentId, Registered)]) {
         let Some((_, launcher)) = self.run.launcher() else { return };
         if launcher.settled.is_some() {
             return;
         }
         let degraded = launcher.degraded.is_some();
-        let Some(known) = self.known(fresh) else { return };
+        let Some(known) = self.known(gone) else { return };
         let cancel = self.run.status.cancel().map(str::to_owned);
         match (fate(&known), cancel) {
             (Fate::Running, _) => {}
@@ -174,7 +174,7 @@ impl Draft {
         if self.launcher_is_alive() {
             return;
         }
-        let end = self.known(None).map(|known| known.launcher);
+        let end = self.known(&[]).map(|known| known.launcher);
         let exit = match end {
             Some(LauncherEnd::Ended(exit)) => exit,
             Some(LauncherEnd::Alive) | None => {

@@ -48,8 +48,9 @@ pub(crate) fn agent_end(id: &str) -> (AgentId, AgentEnd) {
     (agent(id), AgentEnd { code: Some(0), disposition, at: WallMs(45) })
 }
 
-pub(crate) fn alive(ids: &[&str]) -> Ingested {
-    Ingested { alive: ids.iter().map(|id| agent(id)).collect(), ..Ingested::default() }
+/// A look that found these agents dead and says nothing of others.
+pub(crate) fn gone(agents: impl Into<Vec<(AgentId, Registered)>>) -> Ingested {
+    Ingested { gone: agents.into(), ..Ingested::default() }
 }
 
 pub(crate) fn ingested(ingested: Ingested) -> Input {
@@ -61,8 +62,7 @@ pub(crate) fn says(journal: Journal) -> Input {
 }
 
 pub(crate) fn registers(agents: Vec<(AgentId, Registered)>) -> Input {
-    let alive = agents.iter().map(|(id, _)| id.clone()).collect();
-    ingested(Ingested { registered: agents, alive, ..Ingested::default() })
+    ingested(Ingested { registered: agents, ..Ingested::default() })
 }
 
 /// The launcher's end, with what its files said and who was alive.

@@ -8,7 +8,7 @@ use crate::fixture::{
     stopped,
 };
 use crate::launcher_fixture::{
-    agent, agent_end, alive, ended, final_word, ingested, journal, local, lost, registers, remote,
+    agent, agent_end, ended, final_word, gone, ingested, journal, local, lost, registers, remote,
     says, start_agent, then, usual,
 };
 use crate::matrix::{approve, clean, ready, retry, slot};
@@ -25,10 +25,11 @@ fn quarantined(run: &Run, number: u32) -> Input {
 }
 
 fn inputs(run: &Run) -> Vec<(&'static str, Input)> {
-    let end = |exit| ended(job(run, 1), exit, Ingested::default());
+    let both = || gone([local("local"), remote("remote")]);
+    let end = |exit| ended(job(run, 1), exit, both());
     let key = EffectKey("agents:sweep:9".to_owned());
     let late = Report::AgentsSwept { remaining: Vec::new() };
-    let told = Ingested { ends: vec![agent_end("local")], ..alive(&["remote"]) };
+    let told = Ingested { ends: vec![agent_end("local")], ..Ingested::default() };
     vec![
         ("claim", claim()),
         ("adopt", Input::Adopt { supervisor: "home-2".to_owned() }),
@@ -49,14 +50,14 @@ fn inputs(run: &Run) -> Vec<(&'static str, Input)> {
         ("job 1 signalled", end(exit(Reason::Signalled, None))),
         ("job 1 lost", end(lost())),
         ("job 1 lost by reboot", end(exit(Reason::LostReboot, None))),
-        ("job 1 lost, agents alive", ended(job(run, 1), lost(), alive(&["local", "remote"]))),
+        ("job 1 lost, agents alive", ended(job(run, 1), lost(), Ingested::default())),
         ("job 1 quarantined", quarantined(run, 1)),
         ("job 2 started", job_started(job(run, 2))),
         ("job 2 exited 0", job_finished(job(run, 2), exited(0))),
         ("job 2 lost", job_finished(job(run, 2), lost())),
         ("job 2 quarantined", quarantined(run, 2)),
-        ("nobody alive", ingested(Ingested::default())),
-        ("local and remote alive", ingested(alive(&["local", "remote"]))),
+        ("nobody alive", ingested(both())),
+        ("local and remote alive", ingested(Ingested::default())),
         ("local ended, remote alive", ingested(told)),
         ("an agent registers", registers(vec![local("other")])),
         ("progress, wave 2", says(journal(2))),
@@ -73,11 +74,11 @@ fn states() -> Vec<(&'static str, Run)> {
     let running = usual();
     let with_agents = then(&running, &registers(vec![local("local"), remote("remote")]));
     let with_job = then(&running, &start_agent("helper"));
-    let degraded =
-        then(&with_agents, &ended(job(&running, 1), lost(), alive(&["local", "remote"])));
+    let degraded = then(&with_agents, &ended(job(&running, 1), lost(), Ingested::default()));
     let by_job = then(&with_job, &ended(job(&running, 1), lost(), Ingested::default()));
     let resuming = then(&running, &ended(job(&running, 1), lost(), Ingested::default()));
-    let sweeping = then(&with_agents, &ended(job(&running, 1), exited(0), alive(&["local"])));
+    let sweeping =
+        then(&with_agents, &ended(job(&running, 1), exited(0), gone([remote("remote")])));
     let ending = then(&with_job, &ended(job(&running, 1), exited(0), Ingested::default()));
     let odd = then(&running, &quarantined(&running, 1));
     let end = |exit| then(&running, &ended(job(&running, 1), exit, Ingested::default()));

@@ -95,7 +95,9 @@ impl World {
     /// The agents end, then whatever is open is worked on; a person ends what is quarantined.
     fn go_on(&mut self) {
         let _claimed = self.input(&claim());
-        self.files.alive.clear();
+        let known = self.run.launcher().map(|(_, launcher)| launcher.registered.clone());
+        self.files.gone =
+            known.into_iter().flatten().chain(self.files.registered.clone()).collect();
         if self.run.outstanding().is_empty() {
             let _ended = self.input(&cancel());
         }
@@ -184,7 +186,8 @@ impl World {
             Effect::WatchAgents { .. } => Some(Report::Ingested(self.files.clone())),
             Effect::SweepAgents { agents } => {
                 let swept = |id: &AgentId| agents.iter().any(|(other, _)| other == id);
-                self.files.alive.retain(|id| !swept(id));
+                let told = self.files.registered.iter().filter(|(id, _)| swept(id));
+                self.files.gone.extend(told.cloned());
                 let stubborn = self.tape.below(8) == 7;
                 let remaining = agents.iter().map(|(id, _)| id.clone());
                 let remaining = remaining.filter(|_| stubborn).collect();
@@ -255,15 +258,15 @@ impl World {
                 self.files.registered.retain(|(id, _)| id.as_str() != name);
                 self.files.registered.push((agent(name), registered(process)));
                 self.files.ends.retain(|(id, _)| id.as_str() != name);
-                self.files.alive.push(agent(name));
+                self.files.gone.retain(|(id, _)| id.as_str() != name);
             }
         }
     }
 
     fn agent_dies(&mut self) {
-        if !self.files.alive.is_empty() {
-            let chosen = self.tape.below(self.files.alive.len());
-            self.files.alive.remove(chosen);
+        if !self.files.registered.is_empty() {
+            let chosen = self.tape.below(self.files.registered.len());
+            self.files.gone.push(self.files.registered[chosen].clone());
         }
     }
 

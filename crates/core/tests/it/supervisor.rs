@@ -2,16 +2,18 @@
 
 use tidegate_core::exit::{Exit, Reason};
 use tidegate_core::launcher::{
-    End, Fate, Finalized, Known, LauncherEnd, LauncherSpec, Selection, Source, fate,
+    AgentProcess, End, Fate, Finalized, Known, LauncherEnd, LauncherSpec, Registered, Selection,
+    Source, fate,
 };
 use tidegate_core::run::{Effect, Event, Ingested, Run, Status};
 use tidegate_core::time::WallMs;
 
 use crate::fixture::{
-    NOW, cancel, exit, exited, job, job_finished, job_started, kinds, launcher_spec, stopped, take,
+    NOW, cancel, exit, exited, identity, job, job_finished, job_started, kinds, launcher_spec,
+    stopped, take,
 };
 use crate::launcher_fixture::{
-    agent, agent_end, alive, ended, final_word, ingested, journal, local, lost, registers, remote,
+    agent, agent_end, ended, final_word, gone, ingested, journal, local, lost, registers, remote,
     running, says, start_agent, usual,
 };
 
@@ -130,7 +132,7 @@ fn row_1_a_cancel_after_the_result_is_refused() {
     let mut run = usual();
     take(&mut run, &registers(vec![local("l")]));
     let first = job(&run, 1);
-    take(&mut run, &ended(first, exited(0), alive(&["l"])));
+    take(&mut run, &ended(first, exited(0), Ingested::default()));
     assert_eq!(run.status.word(), "running", "its agent is still to be ended");
     let refused = tidegate_core::run::step(&run, &cancel(), NOW).unwrap_err();
     assert_eq!(refused.to_string(), "not possible while its result is recorded already");
@@ -153,20 +155,34 @@ fn row_3_living_agents_keep_the_run_and_are_adopted_once() {
         let mut run = usual();
         take(&mut run, &registers(vec![local("l"), local("m")]));
         let first = job(&run, 1);
-        let told = take(&mut run, &ended(first, end, alive(&["l"])));
+        let told = take(&mut run, &ended(first, end, gone([local("m")])));
         assert_eq!(kinds(&told), ["job-finished", "agent-exited", "agent-runtime-adopted"]);
         let adopted = |event: &Event| matches!(event, Event::AgentsAdopted { agents, .. } if *agents == [agent("l")]);
         assert!(told.iter().any(adopted));
-        assert!(take(&mut run, &ingested(alive(&["l"]))).is_empty(), "adopted once");
+        assert!(take(&mut run, &ingested(gone([local("m")]))).is_empty(), "adopted once");
         assert_eq!(run.status.word(), "running");
     }
+}
+
+#[test]
+fn row_3_a_report_that_knows_nothing_of_an_agent_ends_nobody() {
+    let mut run = usual();
+    take(&mut run, &registers(vec![local("l")]));
+    lose(&mut run, 1, Ingested::default());
+    // It was on its way while the agent registered, and tells of an earlier life of that name.
+    let (id, earlier) = local("l");
+    let earlier = Registered { process: AgentProcess::Local(identity(699)), ..earlier };
+    assert!(take(&mut run, &ingested(gone([(id, earlier)]))).is_empty());
+    assert!(take(&mut run, &ingested(Ingested::default())).is_empty());
+    let told = take(&mut run, &ingested(gone([local("l")])));
+    assert_eq!(kinds(&told), ["agent-exited", "launcher-resuming", "job-created"]);
 }
 
 #[test]
 fn row_3_a_recorded_exit_counts_before_an_identity() {
     let mut run = usual();
     take(&mut run, &registers(vec![local("l")]));
-    let found = Ingested { ends: vec![agent_end("l")], ..alive(&["l"]) };
+    let found = Ingested { ends: vec![agent_end("l")], ..Ingested::default() };
     let told = lose(&mut run, 1, found);
     assert!(!kinds(&told).contains(&"agent-runtime-adopted"));
 }
@@ -175,9 +191,9 @@ fn row_3_a_recorded_exit_counts_before_an_identity() {
 fn row_3_a_fresh_heartbeat_counts_and_a_missed_one_is_no_end() {
     let mut run = usual();
     take(&mut run, &registers(vec![remote("r")]));
-    let told = lose(&mut run, 1, alive(&["r"]));
+    let told = lose(&mut run, 1, Ingested::default());
     assert_eq!(kinds(&told), ["job-finished", "agent-runtime-adopted"]);
-    let told = take(&mut run, &ingested(alive(&[])));
+    let told = take(&mut run, &ingested(gone([remote("r")])));
     assert_eq!(kinds(&told), ["launcher-resuming", "job-created"], "no end of it is recorded");
     assert_eq!(run.launcher().unwrap().1.registered[&agent("r")].end, None);
 }
@@ -187,7 +203,7 @@ fn row_3_an_agent_of_ours_counts_and_its_end_has_the_others_looked_at() {
     let mut run = usual();
     take(&mut run, &start_agent("helper"));
     take(&mut run, &registers(vec![remote("r")]));
-    lose(&mut run, 1, alive(&[]));
+    lose(&mut run, 1, gone([remote("r")]));
     assert_eq!(run.status.word(), "running");
     let watch = |run: &Run| {
         let open = run.outstanding();
@@ -199,7 +215,7 @@ fn row_3_an_agent_of_ours_counts_and_its_end_has_the_others_looked_at() {
     take(&mut run, &job_finished(second, exited(0)));
     // Nobody looked at the remote agent just now: it may be alive, so somebody looks.
     assert!(watch(&run).is_some() && watch(&run) != before);
-    take(&mut run, &ingested(alive(&[])));
+    take(&mut run, &ingested(gone([remote("r")])));
     assert_eq!(run.launcher().unwrap().1.resumes, 1);
 }
 
@@ -331,7 +347,7 @@ fn cancel_ends_a_lost_launcher_instead_of_resuming_it() {
 fn cancel_of_living_agents_settles_and_sweeps_them() {
     let mut run = usual();
     take(&mut run, &registers(vec![local("l")]));
-    lose(&mut run, 1, alive(&["l"]));
+    lose(&mut run, 1, Ingested::default());
     take(&mut run, &cancel());
     let sweeps = |effect: &Effect| matches!(effect, Effect::SweepAgents { .. });
     assert!(run.outstanding().values().any(sweeps));

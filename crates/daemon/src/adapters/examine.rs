@@ -3,18 +3,18 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tidegate_core::exit::{Exit, Reason, Started};
+use tidegate_core::exit::{Exit, Identity, Reason, Started};
 use tidegate_core::ids::JobId;
 use tidegate_core::limits::GRACE_MS;
-use tidegate_core::run::{Purpose, Report};
+use tidegate_core::run::{Ingested, Purpose, Report};
 use tidegate_core::verdict::{Row, Verdict, verdict};
 use tidegate_process::observe::observe;
 use tidegate_process::{ControlClient, ControlError, JobDir, OutputHints, Sweep};
 
 use super::features::{TRIES_OF_A_REFUSAL, may_pass};
-use super::ingest;
 use super::jobs::{After, Entry, Jobs, is_launcher};
 use super::launch;
+use crate::agents_seen::{AgentsSeen, living_processes, next_staleness};
 use crate::clock;
 
 /// How long a shim may take to answer.
@@ -210,7 +210,7 @@ impl Jobs {
             }
         };
         if is_launcher(entry, id) && entry.stop.is_none() {
-            sweep = sweep.sparing(ingest::living_processes(&self.ctx, &entry.target.run, id));
+            sweep = sweep.sparing(self.living_processes(entry));
         }
         let mut exit = Exit::lost(Reason::LostShim, clock::wall());
         match sweep.run(SWEEP_PATIENCE) {
@@ -230,11 +230,8 @@ impl Jobs {
     }
 
     fn finished(&self, id: &JobId, entry: &Entry, started: Option<Started>, exit: Exit) -> After {
-        let ingested = if is_launcher(entry, id) {
-            ingest::ingest(&self.ctx, &entry.target.run, id)
-        } else {
-            tidegate_core::run::Ingested::default()
-        };
+        let ingested =
+            if is_launcher(entry, id) { self.ingest(entry) } else { Ingested::default() };
         let report = Report::JobFinished { job: id.clone(), started, exit, ingested };
         self.ctx.report(id.run(), report);
         After::Done
@@ -245,7 +242,7 @@ impl Jobs {
         if !is_launcher(entry, id) {
             return;
         }
-        let ingested = ingest::ingest(&self.ctx, &entry.target.run, id);
+        let ingested = self.ingest(entry);
         let says_something = ingested.journal.is_some() || !ingested.registered.is_empty();
         if says_something && entry.ingested.as_ref() != Some(&ingested) {
             entry.ingested = Some(ingested.clone());
@@ -256,7 +253,7 @@ impl Jobs {
     /// Looks at the agents of a launcher that has ended.
     fn examine_agents(self: &Arc<Self>, id: &JobId, entry: &mut Entry) -> After {
         if !entry.watched {
-            let processes = ingest::living_processes(&self.ctx, &entry.target.run, id);
+            let processes = self.living_processes(entry);
             let watched = self.watch(id, entry).and_then(|()| {
                 let key = id.to_string();
                 processes.iter().try_for_each(|p| self.watcher.watch_process(&key, p))
@@ -266,8 +263,8 @@ impl Jobs {
                 return entry.again_later();
             }
         }
-        let ingested = ingest::ingest(&self.ctx, &entry.target.run, id);
-        let living = ingest::living_processes(&self.ctx, &entry.target.run, id);
+        let ingested = self.ingest(entry);
+        let living = self.living_processes(entry);
         if living.is_empty()
             && let Err(why) = self.end_the_rest(entry)
         {
@@ -279,7 +276,7 @@ impl Jobs {
             entry.ingested = Some(ingested.clone());
             self.ctx.report(id.run(), Report::Ingested(ingested));
         }
-        match ingest::next_staleness(&entry.dir) {
+        match next_staleness(&entry.dir, clock::wall()) {
             Some(ms) => After::Again(Duration::from_millis(ms)),
             None => After::Wait,
         }
@@ -287,6 +284,20 @@ impl Jobs {
 }
 
 impl Jobs {
+    /// What a launcher's files and agents say now.
+    fn ingest(&self, entry: &Entry) -> Ingested {
+        let (run, at) = (&entry.target.run, clock::wall());
+        let seen = AgentsSeen::of(run, &entry.dir, &self.ctx.home_id, at);
+        for what in &seen.damaged {
+            tracing::warn!(run = %run.id, what, "of a launcher's files");
+        }
+        seen.ingested
+    }
+
+    fn living_processes(&self, entry: &Entry) -> Vec<Identity> {
+        living_processes(&entry.target.run, &entry.dir, &self.ctx.home_id)
+    }
+
     /// Ends what the agents of an ended launcher left, once none of them lives: their children in
     /// other sessions, and those that only said that they had ended.
     fn end_the_rest(&self, entry: &Entry) -> Result<(), String> {

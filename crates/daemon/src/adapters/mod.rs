@@ -6,7 +6,6 @@ mod context;
 mod examine;
 mod features;
 mod helper;
-mod ingest;
 mod jobs;
 mod launch;
 mod repos;

@@ -12,7 +12,8 @@ use super::derive::Derived;
 use super::job_doc::log_path;
 use super::moment::{age, stamp};
 use super::place::HomePaths;
-use super::sight::{Sight, is_alive};
+use super::sight::Sight;
+use crate::agents_seen::is_alive;
 
 /// The agents of a run. `recorded` is the run as the store has it.
 pub(super) fn agents(

@@ -8,7 +8,8 @@ use tidegate_core::run::{Event, Ingested, Input, JobState, Report, Run, Status, 
 use tidegate_core::verdict::{Row, Verdict, verdict};
 
 use super::moment;
-use super::sight::{Sight, is_alive};
+use super::sight::Sight;
+use crate::agents_seen::is_alive;
 
 /// A run as it stands when it is read.
 #[derive(Debug, Clone, PartialEq, Eq)]

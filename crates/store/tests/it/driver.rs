@@ -103,15 +103,16 @@ fn ingested(chance: &mut Chance) -> Ingested {
             heartbeat_at: WallMs(4 + chance.below(9) as u64),
             end: None,
         };
-        seen.registered.push((agent(chance), registered));
+        let id = agent(chance);
+        if chance.one_in(3) {
+            seen.gone.push((id.clone(), registered.clone()));
+        }
+        seen.registered.push((id, registered));
     }
     if chance.one_in(4) {
         let end =
             AgentEnd { code: Some(0), disposition: AgentDisposition::Completed, at: WallMs(6) };
         seen.ends.push((agent(chance), end));
-    }
-    if chance.one_in(3) {
-        seen.alive.push(agent(chance));
     }
     seen
 }

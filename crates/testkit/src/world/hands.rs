@@ -305,16 +305,16 @@ impl World {
         for (id, registered) in &dir.agents {
             if let Some(end) = &registered.end {
                 ingested.ends.push((id.clone(), end.clone()));
-            } else if self.lives(registered) {
-                ingested.alive.push(id.clone());
+            } else if !self.lives(registered) {
+                ingested.gone.push((id.clone(), registered.clone()));
             }
             ingested.registered.push((id.clone(), Registered { end: None, ..registered.clone() }));
         }
         let known = target.run.launcher().into_iter().flat_map(|(_, state)| &state.registered);
         for (id, registered) in known {
             let told = dir.agents.contains_key(id);
-            if !told && registered.end.is_none() && self.lives(registered) {
-                ingested.alive.push(id.clone());
+            if !told && registered.end.is_none() && !self.lives(registered) {
+                ingested.gone.push((id.clone(), registered.clone()));
             }
         }
         ingested

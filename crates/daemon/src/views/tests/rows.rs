@@ -163,11 +163,7 @@ fn row_three_counts_proved_identities_and_fresh_heartbeats_only() {
             tidegate_core::exit::Started { shim: started.clone(), child: started, at: WallMs(1) };
         home.report(&mut run, Report::JobStarted { job: job.clone(), started: start });
         let agent = AgentId::new("a1").unwrap();
-        let ingested = Ingested {
-            registered: vec![(agent.clone(), registered)],
-            alive: vec![agent],
-            ..Ingested::default()
-        };
+        let ingested = Ingested { registered: vec![(agent, registered)], ..Ingested::default() };
         home.report(&mut run, Report::Ingested(ingested));
         let expected = if alive { RecoveryState::Degraded } else { RecoveryState::Resuming };
         let doc = read(&home, &run);
