@@ -9,6 +9,7 @@ use crate::error::{GitError, Result};
 use crate::exec::Done;
 use crate::identity::{Identity, IdentitySource};
 use crate::invocation::{Invocation, tail};
+use crate::message::with_trailers;
 use crate::repo::Repo;
 use crate::status::{Change, DirtyPath, Scope};
 
@@ -201,7 +202,7 @@ impl<'a> Invocation<'a> {
             .args(["commit", "--quiet", "--no-status", "--cleanup=whitespace", "--file=-"])
             .env("GIT_AUTHOR_DATE", &date)
             .env("GIT_COMMITTER_DATE", &date)
-            .stdin(message(request))
+            .stdin(with_trailers(&request.message, &request.trailers))
     }
 }
 
@@ -230,16 +231,4 @@ fn is_committable(change: Change) -> bool {
         Change::Staged | Change::Unstaged | Change::Both | Change::Untracked => true,
         Change::Unmerged | Change::NestedRepository | Change::SubmoduleContent => false,
     }
-}
-
-fn message(request: &CommitRequest) -> String {
-    use std::fmt::Write;
-    let mut text = request.message.trim_end().to_owned();
-    text.push('\n');
-    for (index, (key, value)) in request.trailers.iter().enumerate() {
-        let gap = if index == 0 { "\n" } else { "" };
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "{gap}{key}: {value}");
-    }
-    text
 }

@@ -9,6 +9,7 @@ use tidegate_core::ids::Oid;
 
 use crate::error::{GitError, Result};
 use crate::identity::Identity;
+use crate::replay::RebaseOutcome;
 use crate::repo::Repo;
 use crate::version::Version;
 
@@ -19,7 +20,7 @@ pub enum Strategy {
     Merge,
     /// One commit with the target as its only parent.
     Squash,
-    /// Each commit of the branch again, on top of the target. Not made yet: [`GitError::Refused`].
+    /// Each commit of the branch again, on top of the target; see [`Repo::rebase`]. The message is not used.
     Rebase,
 }
 
@@ -54,6 +55,8 @@ pub enum MergeOutcome {
     },
     /// A person or a reconciler is needed.
     Conflict {
+        /// The commit of the branch that does not apply, when its commits are replayed.
+        commit: Option<Oid>,
         /// All paths that take part, old and new names of renames included; sorted.
         paths: Vec<PathBuf>,
         /// What git says about them, one line each.
@@ -84,25 +87,20 @@ impl Repo {
     /// [`GitError::Missing`] when a commit does not exist, else what a call can give.
     pub fn merge(&self, request: &MergeRequest) -> Result<MergeOutcome> {
         let MergeRequest { target_tip, branch_tip, .. } = request;
-        for commit in [target_tip, branch_tip] {
-            if self.resolve(commit.as_str())?.is_none() {
-                return Err(GitError::Missing { what: format!("the commit {commit}") });
-            }
-        }
-        if self.is_ancestor(branch_tip, target_tip)? {
-            return Ok(MergeOutcome::NoChange { why: NoChangeReason::AlreadyMerged });
-        }
         let parents: &[&Oid] = match request.strategy {
             Strategy::Merge => &[target_tip, branch_tip],
             Strategy::Squash => &[target_tip],
-            Strategy::Rebase => {
-                let stderr = "the strategy rebase is not available yet".to_owned();
-                return Err(GitError::Refused { doing: "merging", stderr });
-            }
+            Strategy::Rebase => return self.rebase(request).map(MergeOutcome::from),
         };
+        self.require_commits(&[target_tip, branch_tip])?;
+        if self.is_ancestor(branch_tip, target_tip)? {
+            return Ok(MergeOutcome::NoChange { why: NoChangeReason::AlreadyMerged });
+        }
         let tree = match self.merge_trees(target_tip, branch_tip)? {
             Trees::Clean(tree) => tree,
-            Trees::Conflict { paths, notes } => return Ok(MergeOutcome::Conflict { paths, notes }),
+            Trees::Conflict { paths, notes } => {
+                return Ok(MergeOutcome::Conflict { commit: None, paths, notes });
+            }
             Trees::Unrelated => return Ok(MergeOutcome::Unrelated),
         };
         if tree == self.tree_of(target_tip)? {
@@ -115,7 +113,8 @@ impl Repo {
         Ok(MergeOutcome::Merged { commit, tree })
     }
 
-    fn merge_trees(&self, ours: &Oid, theirs: &Oid) -> Result<Trees> {
+    /// Git's own merge of two commits, as a tree.
+    pub(crate) fn merge_trees(&self, ours: &Oid, theirs: &Oid) -> Result<Trees> {
         fail::fail_point!("git.merge.before_tree");
         let mut call = self.write("merging");
         if self.git().version()? >= Version::ATTR_SOURCE {
@@ -157,7 +156,22 @@ impl Repo {
     }
 }
 
-enum Trees {
+impl From<RebaseOutcome> for MergeOutcome {
+    fn from(outcome: RebaseOutcome) -> Self {
+        match outcome {
+            RebaseOutcome::Rebased { commit, tree, .. } => Self::Merged { commit, tree },
+            RebaseOutcome::Conflict { commit, subject, paths, mut notes } => {
+                notes.insert(0, format!("while replaying {commit} ({subject})"));
+                Self::Conflict { commit: Some(commit), paths, notes }
+            }
+            RebaseOutcome::NoChange { why } => Self::NoChange { why },
+            RebaseOutcome::Unrelated => Self::Unrelated,
+        }
+    }
+}
+
+/// What git's merge makes of two commits.
+pub(crate) enum Trees {
     Clean(Oid),
     Conflict { paths: Vec<PathBuf>, notes: Vec<String> },
     Unrelated,

@@ -92,7 +92,7 @@ impl Repo {
             MergeOutcome::NoChange {
                 why: NoChangeReason::AlreadyMerged | NoChangeReason::EmptyDiff,
             } => return Ok(SyncOutcome::AlreadyIn),
-            MergeOutcome::Conflict { paths, notes } => {
+            MergeOutcome::Conflict { paths, notes, .. } => {
                 return Ok(SyncOutcome::Conflict { paths, notes });
             }
             MergeOutcome::Unrelated => return Ok(SyncOutcome::Unrelated),

@@ -9,5 +9,6 @@ mod dying_exec;
 mod half_made;
 mod landings;
 mod merges;
+mod rebases;
 mod sandbox;
 mod worktrees;

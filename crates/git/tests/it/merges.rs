@@ -12,7 +12,7 @@ fn paths(names: &[&str]) -> Vec<PathBuf> {
 
 fn conflict_paths(outcome: MergeOutcome) -> Vec<PathBuf> {
     match outcome {
-        MergeOutcome::Conflict { paths, notes } => {
+        MergeOutcome::Conflict { paths, notes, .. } => {
             assert!(!notes.is_empty());
             paths
         }
