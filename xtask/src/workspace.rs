@@ -62,9 +62,13 @@ fn collect(root: &Path, folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
         let entry = entry?;
         let path = entry.path();
         let kind = entry.file_type()?;
+        let name = entry.file_name();
+        // A folder in a clone, a file in a worktree of one.
+        if name == ".git" {
+            continue;
+        }
         if kind.is_dir() {
-            let name = entry.file_name();
-            if name != ".git" && !name.as_encoded_bytes().starts_with(b"target") {
+            if !name.as_encoded_bytes().starts_with(b"target") {
                 collect(root, &path, found)?;
             }
         } else if kind.is_file() && path.extension() != Some(OsStr::new("new")) {
