@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ids::{FeatureId, ProjectId, QueueKey, RunId};
 use crate::run::{
-    Barrier, Building, FeatureState, GateStep, Grant, JobState, LandStep, Purpose, Run, Status,
+    Barrier, FeatureState, GateStep, Grant, JobState, LandStep, Purpose, Run, Status, WorkStep,
 };
 
 /// The limits of the home.
@@ -57,7 +57,7 @@ pub fn grants<'a>(runs: impl Iterator<Item = &'a Run> + Clone, caps: Caps) -> Ve
             let Some(feature) = plan.features.get(id) else { continue };
             let ready = match &feature.state {
                 FeatureState::Queued => barrier.is_ready(wave, id),
-                FeatureState::Building(_)
+                FeatureState::Working { .. }
                 | FeatureState::Verifying { .. }
                 | FeatureState::InReview
                 | FeatureState::Landing(_)
@@ -112,7 +112,7 @@ impl Held {
                 }
                 FeatureState::Landing(LandStep::AwaitingTarget)
                 | FeatureState::Queued
-                | FeatureState::Building(_)
+                | FeatureState::Working { .. }
                 | FeatureState::Verifying { .. }
                 | FeatureState::InReview
                 | FeatureState::Blocked(_)
@@ -133,7 +133,7 @@ impl Held {
         caps: Caps,
     ) -> Option<Grant> {
         match state {
-            FeatureState::Queued | FeatureState::Building(Building::AwaitingSlot) => {
+            FeatureState::Queued | FeatureState::Working { step: WorkStep::AwaitingSlot, .. } => {
                 let own = self.by_run.entry(run.id.clone()).or_default();
                 if *own >= active_max || self.features >= caps.features {
                     return None;
@@ -158,9 +158,10 @@ impl Held {
                 let free = self.targets.insert(target);
                 free.then(|| Grant::Target { feature: id.clone() })
             }
-            FeatureState::Building(
-                Building::Preparing | Building::Agent(_) | Building::Committing(_),
-            )
+            FeatureState::Working {
+                step: WorkStep::Preparing | WorkStep::Agent(_) | WorkStep::Committing(_),
+                ..
+            }
             | FeatureState::Verifying { step: GateStep::Running(_), .. }
             | FeatureState::Landing(
                 LandStep::Merging

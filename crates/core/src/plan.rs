@@ -69,12 +69,29 @@ pub struct FeatureSpec {
     pub gates: Vec<GateName>,
     /// The agent that builds it, when it is not the role's.
     pub agent: Option<AgentName>,
+    /// Who works on it beside the builder.
+    pub crew: BTreeMap<Role, RoleSpec>,
     /// Whether an end without a change is a success.
     pub allow_no_change: bool,
     /// Iterations before it fails.
     pub iterations_max: u32,
     /// Attempts of one job within an iteration.
     pub attempts_max: u32,
+}
+
+/// What an agent works for in the pipeline, whatever the config calls it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Role {
+    /// Says what is to be changed, before anything is.
+    Planner,
+    /// Makes the change.
+    Builder,
+    /// Looks at a change that passed its gates, and mends it.
+    Qa,
+    /// Judges a change that may land.
+    Reviewer,
+    /// Resolves a conflict with the target.
+    Reconciler,
 }
 
 /// A role and who fills it.
@@ -177,6 +194,19 @@ pub enum CommitRule {
     Auto,
     /// Only the agent's own commits count.
     Agent,
+}
+
+impl Role {
+    /// The word of a feature's state while an agent of this role works on it.
+    pub fn state_word(self) -> &'static str {
+        match self {
+            Self::Planner => "planning",
+            Self::Builder => "building",
+            Self::Qa => "verifying",
+            Self::Reviewer => "in_review",
+            Self::Reconciler => "reconciling",
+        }
+    }
 }
 
 impl PlanSpec {

@@ -9,7 +9,8 @@ use crate::connection::{APPLICATION_ID, pragma};
 use crate::error::{Doing as _, OpenError, StoreError};
 
 /// The changes, in order: the n-th leads to schema n. Never edited once released.
-const STEPS: [&str; 1] = [include_str!("migrations/0001_first.sql")];
+const STEPS: [&str; 2] =
+    [include_str!("migrations/0001_first.sql"), include_str!("migrations/0002_roles.sql")];
 
 /// The newest schema that this program knows.
 #[expect(clippy::cast_possible_truncation, reason = "a short list")]
@@ -131,7 +132,8 @@ mod tests {
     fn migration_of_an_older_store_keeps_its_rows_and_a_backup() {
         let home = tempfile::tempdir().unwrap();
         let mut conn = open_writer(home.path()).unwrap();
-        assert_eq!(migrate(&mut conn, home.path()).unwrap(), Migration::Created);
+        let first = [STEPS[0]];
+        assert_eq!(apply(&mut conn, home.path(), &first).unwrap(), Migration::Created);
         let steps = [STEPS[0], "ALTER TABLE projects ADD COLUMN note TEXT; SELECT 1;"];
         let Migration::Migrated { from: 1, backup } =
             apply(&mut conn, home.path(), &steps).unwrap()
@@ -145,7 +147,7 @@ mod tests {
         let version: i32 = old.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
         assert_eq!(version, 1);
         assert!(matches!(
-            migrate(&mut conn, home.path()),
+            apply(&mut conn, home.path(), &first),
             Err(OpenError::StoreNewer { found: 2, known: 1 })
         ));
     }
@@ -154,7 +156,7 @@ mod tests {
     fn migration_that_fails_half_way_changes_nothing() {
         let home = tempfile::tempdir().unwrap();
         let mut conn = open_writer(home.path()).unwrap();
-        migrate(&mut conn, home.path()).unwrap();
+        apply(&mut conn, home.path(), &[STEPS[0]]).unwrap();
         let steps = [STEPS[0], "ALTER TABLE projects ADD COLUMN note TEXT; SELECT nothing;"];
         assert!(apply(&mut conn, home.path(), &steps).is_err());
         assert_eq!(pragma(&conn, home.path(), "user_version").unwrap(), 1);

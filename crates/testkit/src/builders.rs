@@ -81,6 +81,7 @@ impl PlanBuilder {
                 paths: Vec::new(),
                 gates: vec![GateName::new("test")?],
                 agent: None,
+                crew: BTreeMap::new(),
                 allow_no_change: false,
                 iterations_max: tidegate_core::limits::ITERATIONS_MAX,
                 attempts_max: tidegate_core::limits::ATTEMPTS_MAX,

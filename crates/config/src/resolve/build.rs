@@ -186,6 +186,7 @@ fn feature_spec(
         paths: feature.paths.iter().map(|path| path.value.clone()).collect(),
         gates: gate_names(gates.map_or(&[], Vec::as_slice))?,
         agent,
+        crew: BTreeMap::new(),
         allow_no_change: feature.allow_no_change.as_ref().is_some_and(|allow| allow.value),
         iterations_max: count(&feature.max_iterations, config.max_iterations.value),
         attempts_max: count(&feature.max_attempts, config.max_attempts.value),

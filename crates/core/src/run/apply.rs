@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::event::{Event, Submitted};
-use super::feature::{Building, Feature, FeatureState};
+use super::feature::Feature;
 use super::state::{Job, JobState, Purpose, Run, Status, Work};
 use crate::exit::Started;
 use crate::ids::{FeatureId, JobId};
@@ -134,7 +134,7 @@ impl Run {
                 });
             }
             Purpose::Agent { feature, .. } => self.with_feature(feature, |feature| {
-                feature.state = FeatureState::Building(Building::Agent(id.clone()));
+                feature.agent_created(id);
             }),
             Purpose::Gate { feature, phase, .. } => {
                 self.with_feature(feature, |feature| feature.gate_started(*phase, id));

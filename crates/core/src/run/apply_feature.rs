@@ -1,11 +1,18 @@
 //! How one feature evolves by one fact.
 
 use super::event::Event;
-use super::feature::{Block, Building, Feature, FeatureState, GateStep, LandStep, Trail};
+use super::feature::{Block, Feature, FeatureState, GateStep, LandStep, Trail, WorkStep};
 use super::state::Phase;
 use crate::ids::JobId;
 
 impl Feature {
+    /// Its agent was decided on: the step goes on, whatever its role.
+    pub(super) fn agent_created(&mut self, job: &JobId) {
+        if let FeatureState::Working { step, .. } = &mut self.state {
+            *step = WorkStep::Agent(job.clone());
+        }
+    }
+
     pub(super) fn gate_started(&mut self, of: Phase, job: &JobId) {
         let running = GateStep::Running(job.clone());
         match (&mut self.state, of) {
@@ -17,7 +24,7 @@ impl Feature {
                 FeatureState::Verifying { .. }
                 | FeatureState::Landing(_)
                 | FeatureState::Queued
-                | FeatureState::Building(_)
+                | FeatureState::Working { .. }
                 | FeatureState::InReview
                 | FeatureState::Blocked(_)
                 | FeatureState::Landed { .. }
@@ -48,7 +55,7 @@ impl Feature {
             Event::BuilderFinished { job, .. } => {
                 self.failures = 0;
                 trail.built = Some(job.clone());
-                self.state = FeatureState::Building(Building::Committing(job.clone()));
+                self.state = FeatureState::building(WorkStep::Committing(job.clone()));
             }
             Event::Committed { tested, .. } => {
                 self.failures = 0;
@@ -62,7 +69,7 @@ impl Feature {
                 self.approved = false;
                 self.feedback = Some(feedback.clone());
                 self.sync.clone_from(sync);
-                self.state = FeatureState::Building(Building::AwaitingSlot);
+                self.state = FeatureState::building(WorkStep::AwaitingSlot);
             }
             Event::GatePassed { .. } => self.next_gate(),
             Event::Verified { .. } => self.state = FeatureState::InReview,
@@ -105,7 +112,7 @@ impl Feature {
     /// After a failed attempt the same step waits for its next one.
     fn rewind_step(&mut self) {
         match &mut self.state {
-            FeatureState::Building(step) => *step = Building::Preparing,
+            FeatureState::Working { step, .. } => *step = WorkStep::Preparing,
             FeatureState::Verifying { step, .. }
             | FeatureState::Landing(LandStep::Gates { step, .. }) => *step = GateStep::AwaitingSlot,
             FeatureState::Landing(
@@ -133,7 +140,7 @@ impl Feature {
                 LandStep::AwaitingTarget | LandStep::Merging | LandStep::Updating { .. },
             )
             | FeatureState::Queued
-            | FeatureState::Building(_)
+            | FeatureState::Working { .. }
             | FeatureState::InReview
             | FeatureState::Blocked(_)
             | FeatureState::Landed { .. }
@@ -148,13 +155,13 @@ impl Feature {
         self.state = if self.approved {
             FeatureState::Landing(LandStep::AwaitingTarget)
         } else if trail.built.is_some() {
-            FeatureState::Building(Building::AwaitingSlot)
+            FeatureState::building(WorkStep::AwaitingSlot)
         } else {
             // Its builder has not begun, and the next admission counts the iteration again.
             self.iteration = self.iteration.saturating_sub(1);
             match self.iteration {
                 0 => FeatureState::Queued,
-                _ => FeatureState::Building(Building::AwaitingSlot),
+                _ => FeatureState::building(WorkStep::AwaitingSlot),
             }
         };
     }
@@ -162,12 +169,12 @@ impl Feature {
     /// The next iteration begins, or the work of the last one is looked at again.
     fn admitted(&mut self, trail: &Trail) {
         let step = if let Some(job) = &trail.built {
-            Building::Committing(job.clone())
+            WorkStep::Committing(job.clone())
         } else {
             self.iteration += 1;
-            Building::Preparing
+            WorkStep::Preparing
         };
-        self.state = FeatureState::Building(step);
+        self.state = FeatureState::building(step);
     }
 
     /// What stopped an approved landing is tried again from the landing. After a conflict a person
@@ -181,7 +188,7 @@ impl Feature {
             self.state = FeatureState::Landing(LandStep::AwaitingTarget);
         } else if blocked && trail.built.is_some() {
             self.approved = false;
-            self.state = FeatureState::Building(Building::AwaitingSlot);
+            self.state = FeatureState::building(WorkStep::AwaitingSlot);
         } else {
             trail.built = None;
             self.approved = false;

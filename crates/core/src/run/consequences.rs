@@ -121,7 +121,7 @@ fn next_of_feature(
             | LandStep::Updating { .. }
             | LandStep::Gates { step: GateStep::Running(_), .. },
         )
-        | FeatureState::Building(_)
+        | FeatureState::Working { .. }
         | FeatureState::Blocked(_)
         | FeatureState::Landed { .. }
         | FeatureState::Failed { .. }
@@ -135,7 +135,7 @@ fn first_failure(run: &Run) -> Option<String> {
     let failed = spec.in_order().find_map(|(_, id)| match &plan.features.get(id)?.state {
         FeatureState::Failed { reason } => Some(format!("{id}: {reason}")),
         FeatureState::Queued
-        | FeatureState::Building(_)
+        | FeatureState::Working { .. }
         | FeatureState::Verifying { .. }
         | FeatureState::InReview
         | FeatureState::Landing(_)

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::feature::{Block, Building, FeatureState, LandStep, Merged};
+use super::feature::{Block, FeatureState, LandStep, Merged, WorkStep};
 use super::state::{JobState, Run, Work};
 use crate::exit::Identity;
 use crate::ids::{AgentId, FeatureId, JobId, Oid};
@@ -175,7 +175,7 @@ fn outstanding_of_feature(
     turn: u32,
 ) -> Option<(String, Effect)> {
     match &feature.state {
-        FeatureState::Building(Building::Preparing) => Some((
+        FeatureState::Working { step: WorkStep::Preparing, .. } => Some((
             format!("feature:{id}:{turn}:worktree"),
             Effect::PrepareWorktree {
                 feature: id.clone(),
@@ -183,7 +183,7 @@ fn outstanding_of_feature(
                 sync: feature.sync.clone(),
             },
         )),
-        FeatureState::Building(Building::Committing(job)) => Some((
+        FeatureState::Working { step: WorkStep::Committing(job), .. } => Some((
             format!("feature:{id}:{turn}:commit"),
             Effect::Commit { feature: id.clone(), job: job.clone(), base: feature.base.clone()? },
         )),
@@ -208,7 +208,7 @@ fn outstanding_of_feature(
             | Block::Quarantine { .. },
         )
         | FeatureState::Queued
-        | FeatureState::Building(Building::AwaitingSlot | Building::Agent(_))
+        | FeatureState::Working { step: WorkStep::AwaitingSlot | WorkStep::Agent(_), .. }
         | FeatureState::Verifying { .. }
         | FeatureState::InReview
         | FeatureState::Landing(LandStep::AwaitingTarget | LandStep::Gates { .. })

@@ -2,6 +2,7 @@
 
 use crate::exit::Exit;
 use crate::ids::{FeatureId, GateName, JobId, Oid};
+use crate::plan::Role;
 
 /// How far one feature is.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -50,8 +51,13 @@ pub enum FeatureState {
     /// Waits for its wave, its needs or a slot.
     #[default]
     Queued,
-    /// A builder works, or is about to.
-    Building(Building),
+    /// An agent works, or is about to.
+    Working {
+        /// What for.
+        role: Role,
+        /// How far that is.
+        step: WorkStep,
+    },
     /// Gates check its commit.
     Verifying {
         /// Index of the gate in the feature's list.
@@ -87,9 +93,9 @@ pub enum FeatureState {
     },
 }
 
-/// The steps of building.
+/// The steps of an agent's work.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Building {
+pub enum WorkStep {
     /// Waits for a slot of the run and the home.
     AwaitingSlot,
     /// Its worktree is being made or brought up to date.
@@ -223,7 +229,7 @@ impl Feature {
             | FeatureState::Cancelled { .. }
             | FeatureState::Skipped { .. } => true,
             FeatureState::Queued
-            | FeatureState::Building(_)
+            | FeatureState::Working { .. }
             | FeatureState::Verifying { .. }
             | FeatureState::InReview
             | FeatureState::Landing(_)
@@ -234,11 +240,12 @@ impl Feature {
     /// Whether it counts against the slots of its run and its home.
     pub fn holds_slot(&self) -> bool {
         match self.state {
-            FeatureState::Building(
-                Building::Preparing | Building::Agent(_) | Building::Committing(_),
-            )
+            FeatureState::Working {
+                step: WorkStep::Preparing | WorkStep::Agent(_) | WorkStep::Committing(_),
+                ..
+            }
             | FeatureState::Verifying { .. } => true,
-            FeatureState::Building(Building::AwaitingSlot)
+            FeatureState::Working { step: WorkStep::AwaitingSlot, .. }
             | FeatureState::Queued
             | FeatureState::InReview
             | FeatureState::Landing(_)
@@ -253,9 +260,11 @@ impl Feature {
     /// Whether git works for it, and will answer: it must not be left before.
     pub fn awaits_git(&self) -> bool {
         match self.state {
-            FeatureState::Building(Building::Preparing | Building::Committing(_))
+            FeatureState::Working {
+                step: WorkStep::Preparing | WorkStep::Committing(_), ..
+            }
             | FeatureState::Landing(LandStep::Merging | LandStep::Updating { .. }) => true,
-            FeatureState::Building(Building::AwaitingSlot | Building::Agent(_))
+            FeatureState::Working { step: WorkStep::AwaitingSlot | WorkStep::Agent(_), .. }
             | FeatureState::Landing(LandStep::AwaitingTarget | LandStep::Gates { .. })
             | FeatureState::Queued
             | FeatureState::Verifying { .. }
@@ -271,12 +280,17 @@ impl Feature {
     /// The job that it waits for.
     pub fn job(&self) -> Option<&JobId> {
         match &self.state {
-            FeatureState::Building(Building::Agent(job) | Building::Committing(job))
+            FeatureState::Working {
+                step: WorkStep::Agent(job) | WorkStep::Committing(job),
+                ..
+            }
             | FeatureState::Verifying { step: GateStep::Running(job), .. }
             | FeatureState::Landing(LandStep::Gates { step: GateStep::Running(job), .. }) => {
                 Some(job)
             }
-            FeatureState::Building(Building::AwaitingSlot | Building::Preparing)
+            FeatureState::Working {
+                step: WorkStep::AwaitingSlot | WorkStep::Preparing, ..
+            }
             | FeatureState::Verifying { step: GateStep::AwaitingSlot, .. }
             | FeatureState::Landing(
                 LandStep::AwaitingTarget
@@ -296,11 +310,32 @@ impl Feature {
 }
 
 impl FeatureState {
+    /// A builder at this step.
+    pub fn building(step: WorkStep) -> Self {
+        Self::Working { role: Role::Builder, step }
+    }
+
+    /// How far the agent's work is, while one works or is about to.
+    pub fn work_step(&self) -> Option<&WorkStep> {
+        match self {
+            Self::Working { step, .. } => Some(step),
+            Self::Queued
+            | Self::Verifying { .. }
+            | Self::InReview
+            | Self::Landing(_)
+            | Self::Blocked(_)
+            | Self::Landed { .. }
+            | Self::Failed { .. }
+            | Self::Cancelled { .. }
+            | Self::Skipped { .. } => None,
+        }
+    }
+
     /// Its word in the run document.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Queued => "queued",
-            Self::Building(_) => "building",
+            Self::Working { role, .. } => role.state_word(),
             Self::Verifying { .. } => "verifying",
             Self::InReview => "in_review",
             Self::Landing(_) => "landing",

@@ -1,7 +1,7 @@
 //! Waiting for a repository that another home serves.
 
 use super::event::Event;
-use super::feature::{Block, Building, FeatureState, LandStep};
+use super::feature::{Block, FeatureState, LandStep, WorkStep};
 use super::input::Rejected;
 use super::step::Draft;
 use crate::ids::FeatureId;
@@ -12,9 +12,11 @@ impl Draft {
     pub(super) fn repo_held(&mut self, id: &FeatureId, by: &str) -> Result<(), Rejected> {
         let (_, feature) = self.feature(id).ok_or(Rejected::Unknown("feature"))?;
         match &feature.state {
-            FeatureState::Building(Building::Preparing | Building::Committing(_))
+            FeatureState::Working {
+                step: WorkStep::Preparing | WorkStep::Committing(_), ..
+            }
             | FeatureState::Landing(LandStep::Merging) => {}
-            FeatureState::Building(Building::AwaitingSlot | Building::Agent(_))
+            FeatureState::Working { step: WorkStep::AwaitingSlot | WorkStep::Agent(_), .. }
             | FeatureState::Landing(
                 LandStep::AwaitingTarget | LandStep::Gates { .. } | LandStep::Updating { .. },
             )
@@ -48,7 +50,7 @@ impl Draft {
                 | Block::Git { .. }
                 | Block::Quarantine { .. },
             )
-            | FeatureState::Building(_)
+            | FeatureState::Working { .. }
             | FeatureState::Landing(_)
             | FeatureState::Queued
             | FeatureState::Verifying { .. }

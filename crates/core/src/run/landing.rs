@@ -31,7 +31,7 @@ impl Draft {
             FeatureState::Landing(found) if found == step => Ok(()),
             FeatureState::Landing(_)
             | FeatureState::Queued
-            | FeatureState::Building(_)
+            | FeatureState::Working { .. }
             | FeatureState::Verifying { .. }
             | FeatureState::InReview
             | FeatureState::Blocked(_)
@@ -80,7 +80,7 @@ impl Draft {
                 LandStep::AwaitingTarget | LandStep::Merging | LandStep::Gates { .. },
             )
             | FeatureState::Queued
-            | FeatureState::Building(_)
+            | FeatureState::Working { .. }
             | FeatureState::Verifying { .. }
             | FeatureState::InReview
             | FeatureState::Blocked(_)
@@ -123,7 +123,7 @@ impl Draft {
                 | Block::Quarantine { .. },
             )
             | FeatureState::Queued
-            | FeatureState::Building(_)
+            | FeatureState::Working { .. }
             | FeatureState::Verifying { .. }
             | FeatureState::InReview
             | FeatureState::Landing(_)

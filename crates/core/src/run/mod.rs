@@ -22,7 +22,7 @@ pub(crate) use barrier::Barrier;
 pub use effect::{Effect, EffectKey};
 pub use event::{Event, Subject, Submitted};
 pub use feature::{
-    Block, Building, Feature, FeatureState, Feedback, GateStep, LandStep, Merged, Tested,
+    Block, Feature, FeatureState, Feedback, GateStep, LandStep, Merged, Tested, WorkStep,
 };
 pub use input::{
     CommitOutcome, Grant, Ingested, Input, MergeOutcome, Rejected, Report, UpdateOutcome,

@@ -3,7 +3,7 @@
 use super::barrier::Barrier;
 use super::event::Event;
 use super::feature::{
-    Block, Building, Feature, FeatureState, Feedback, GateStep, LandStep, Tested,
+    Block, Feature, FeatureState, Feedback, GateStep, LandStep, Tested, WorkStep,
 };
 use super::input::{CommitOutcome, Rejected, WorktreeOutcome};
 use super::state::{Phase, Purpose};
@@ -28,7 +28,7 @@ impl Draft {
     pub(super) fn admit(&mut self, id: &FeatureId) -> Result<(), Rejected> {
         let (_, feature) = self.require_feature(id)?;
         match feature.state {
-            FeatureState::Building(Building::AwaitingSlot) => {}
+            FeatureState::Working { step: WorkStep::AwaitingSlot, .. } => {}
             FeatureState::Queued => {
                 let (spec, plan) = self.run.plan().ok_or(Rejected::Unknown("plan"))?;
                 let wave = spec.wave_of(id).ok_or(Rejected::Unknown("feature"))?;
@@ -37,9 +37,10 @@ impl Draft {
                     return Err(Rejected::NotWhile(why.to_owned()));
                 }
             }
-            FeatureState::Building(
-                Building::Preparing | Building::Agent(_) | Building::Committing(_),
-            )
+            FeatureState::Working {
+                step: WorkStep::Preparing | WorkStep::Agent(_) | WorkStep::Committing(_),
+                ..
+            }
             | FeatureState::Verifying { .. }
             | FeatureState::InReview
             | FeatureState::Landing(_)
@@ -61,7 +62,7 @@ impl Draft {
         outcome: &WorktreeOutcome,
     ) -> Result<(), Rejected> {
         let (_, feature) = self.require_feature(id)?;
-        if feature.state != FeatureState::Building(Building::Preparing) {
+        if feature.state.work_step() != Some(&WorkStep::Preparing) {
             return Err(Rejected::Late("no worktree is being prepared"));
         }
         let block = match outcome {
@@ -93,7 +94,7 @@ impl Draft {
     pub(super) fn builder_ended(&mut self, id: &FeatureId, job: &JobId, exit: &Exit) {
         let waits = self
             .feature(id)
-            .is_some_and(|(_, f)| f.state == FeatureState::Building(Building::Agent(job.clone())));
+            .is_some_and(|(_, f)| f.state.work_step() == Some(&WorkStep::Agent(job.clone())));
         if !waits {
             return;
         }
@@ -131,7 +132,7 @@ impl Draft {
         outcome: &CommitOutcome,
     ) -> Result<(), Rejected> {
         let (spec, feature) = self.require_feature(id)?;
-        if feature.state != FeatureState::Building(Building::Committing(job.clone())) {
+        if feature.state.work_step() != Some(&WorkStep::Committing(job.clone())) {
             return Err(Rejected::Late("no commit is being made"));
         }
         let feedback = match outcome {
@@ -194,7 +195,7 @@ impl Draft {
             FeatureState::Verifying { step: GateStep::Running(_), .. }
             | FeatureState::Landing(_)
             | FeatureState::Queued
-            | FeatureState::Building(_)
+            | FeatureState::Working { .. }
             | FeatureState::InReview
             | FeatureState::Blocked(_)
             | FeatureState::Landed { .. }
@@ -224,7 +225,7 @@ impl Draft {
             )
             | FeatureState::Verifying { .. }
             | FeatureState::Queued
-            | FeatureState::Building(_)
+            | FeatureState::Working { .. }
             | FeatureState::InReview
             | FeatureState::Blocked(_)
             | FeatureState::Landed { .. }

@@ -122,7 +122,7 @@ impl Draft {
         match &feature.state {
             FeatureState::Blocked(_) | FeatureState::Failed { .. } => {}
             FeatureState::Queued
-            | FeatureState::Building(_)
+            | FeatureState::Working { .. }
             | FeatureState::Verifying { .. }
             | FeatureState::InReview
             | FeatureState::Landing(_)
@@ -148,7 +148,7 @@ impl Draft {
                 alive.then(|| id.clone())
             }
             FeatureState::Queued
-            | FeatureState::Building(_)
+            | FeatureState::Working { .. }
             | FeatureState::Verifying { .. }
             | FeatureState::InReview
             | FeatureState::Landing(_)

@@ -80,6 +80,7 @@ pub(crate) fn plan_spec(shape: &Shape) -> PlanSpec {
         agent: None,
         allow_no_change: shape.allow_no_change,
         iterations_max: shape.iterations_max,
+        crew: BTreeMap::new(),
         attempts_max: shape.attempts_max,
     };
     let all = shape.waves.iter().flatten();

@@ -3,8 +3,8 @@
 use tidegate_core::exit::Reason;
 use tidegate_core::plan::{OnFailure, ReviewPolicy};
 use tidegate_core::run::{
-    Block, Building, CommitOutcome, Effect, Feature, FeatureState, Feedback, Grant, Input,
-    LandStep, MergeOutcome, Report, Run, UpdateOutcome, WorktreeOutcome, step,
+    Block, CommitOutcome, Effect, Feature, FeatureState, Feedback, Grant, Input, LandStep,
+    MergeOutcome, Report, Run, UpdateOutcome, WorkStep, WorktreeOutcome, step,
 };
 
 use crate::fixture::{
@@ -181,7 +181,10 @@ fn changed_commit_voids_its_approval() {
     // A person resolves the conflict in the branch and retries: no builder runs.
     take(&mut run, &retry());
     take(&mut run, &slot());
-    assert!(matches!(state(&run, "a"), FeatureState::Building(Building::Committing(_))));
+    assert!(matches!(
+        state(&run, "a"),
+        FeatureState::Working { step: WorkStep::Committing(_), .. }
+    ));
     let builder = crate::fixture::job(&run, 1);
     let outcome = CommitOutcome::Commit(tested(12));
     let report = Report::Commit { feature: fid("a"), job: builder, outcome };
@@ -353,7 +356,7 @@ fn answer_to_an_earlier_effect_is_late() {
     let answer = Input::Answer { key, report };
     take(&mut run, &answer);
     end_job(&mut run, 1);
-    assert_eq!(*state(&run, "a"), FeatureState::Building(Building::Preparing));
+    assert_eq!(*state(&run, "a"), FeatureState::building(WorkStep::Preparing));
     let refused = step(&run, &answer, NOW).unwrap_err();
     assert_eq!(refused.to_string(), "late report: the effect is closed");
 }

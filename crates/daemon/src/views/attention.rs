@@ -91,7 +91,7 @@ fn of_features(run: &Run, found: &mut Vec<AttentionDoc>) {
             FeatureState::Blocked(_)
             | FeatureState::InReview
             | FeatureState::Queued
-            | FeatureState::Building(_)
+            | FeatureState::Working { .. }
             | FeatureState::Verifying { .. }
             | FeatureState::Landing(_)
             | FeatureState::Landed { .. }

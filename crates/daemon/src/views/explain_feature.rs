@@ -79,7 +79,7 @@ fn because(run: &Run, id: &FeatureId, feature: &Feature, waits: Option<String>) 
         return match &feature.state {
             FeatureState::Blocked(_) => format!("blocked: {waits}"),
             FeatureState::Queued
-            | FeatureState::Building(_)
+            | FeatureState::Working { .. }
             | FeatureState::Verifying { .. }
             | FeatureState::InReview
             | FeatureState::Landing(_)
@@ -96,7 +96,7 @@ fn because(run: &Run, id: &FeatureId, feature: &Feature, waits: Option<String>) 
         FeatureState::Cancelled { actor } => format!("{actor} asked for its end"),
         FeatureState::Skipped { cause } => format!("`{cause}` did not land"),
         FeatureState::Queued
-        | FeatureState::Building(_)
+        | FeatureState::Working { .. }
         | FeatureState::Verifying { .. }
         | FeatureState::InReview
         | FeatureState::Landing(_)

@@ -3,7 +3,7 @@
 use tidegate_core::ids::{FeatureId, RunId};
 use tidegate_core::plan::{FeatureSpec, PlanSpec};
 use tidegate_core::run::{
-    Block, Building, Feature, FeatureState, GateStep, JobState, LandStep, Phase, Plan, Purpose, Run,
+    Block, Feature, FeatureState, GateStep, JobState, LandStep, Phase, Plan, Purpose, Run, WorkStep,
 };
 use tidegate_protocol::{BlockedDoc, EvidenceDoc, FeatureDoc};
 
@@ -41,7 +41,7 @@ fn document(
     let landed_at = match &feature.state {
         FeatureState::Landed { commit } => Some(commit),
         FeatureState::Queued
-        | FeatureState::Building(_)
+        | FeatureState::Working { .. }
         | FeatureState::Verifying { .. }
         | FeatureState::InReview
         | FeatureState::Landing(_)
@@ -95,7 +95,7 @@ fn reason(state: &FeatureState) -> (Option<String>, Option<String>) {
             (Some(format!("`{cause}` did not land")), Some(cause.to_string()))
         }
         FeatureState::Queued
-        | FeatureState::Building(_)
+        | FeatureState::Working { .. }
         | FeatureState::Verifying { .. }
         | FeatureState::InReview
         | FeatureState::Landing(_)
@@ -114,12 +114,12 @@ fn step(whole: &Whole<'_>, of_spec: &FeatureSpec, state: &FeatureState) -> Optio
         })
     };
     match state {
-        FeatureState::Building(building) => Some(
-            match building {
-                Building::AwaitingSlot => "awaiting_slot",
-                Building::Preparing => "preparing",
-                Building::Agent(_) => "agent",
-                Building::Committing(_) => "committing",
+        FeatureState::Working { step, .. } => Some(
+            match step {
+                WorkStep::AwaitingSlot => "awaiting_slot",
+                WorkStep::Preparing => "preparing",
+                WorkStep::Agent(_) => "agent",
+                WorkStep::Committing(_) => "committing",
             }
             .to_owned(),
         ),
@@ -154,7 +154,7 @@ fn blocked(run: &Run, id: &FeatureId, state: &FeatureState) -> Option<BlockedDoc
             requires_human: true,
         }),
         FeatureState::Queued
-        | FeatureState::Building(_)
+        | FeatureState::Working { .. }
         | FeatureState::Verifying { .. }
         | FeatureState::InReview
         | FeatureState::Landing(_)

@@ -2,7 +2,7 @@
 
 use tidegate_core::ids::{FeatureId, QueueKey, RunId};
 use tidegate_core::plan::{OnFailure, PlanSpec, ReviewPolicy};
-use tidegate_core::run::{Building, Feature, FeatureState, GateStep, LandStep, Plan, Run, Status};
+use tidegate_core::run::{Feature, FeatureState, GateStep, LandStep, Plan, Run, Status, WorkStep};
 
 use super::attention::in_words;
 use super::words::living_agents;
@@ -93,7 +93,7 @@ pub(super) fn feature_waits_for(
     let feature = plan.features.get(id)?;
     match &feature.state {
         FeatureState::Queued => Some(start(spec, plan, id)),
-        FeatureState::Building(Building::AwaitingSlot) => Some(slot(spec, plan)),
+        FeatureState::Working { step: WorkStep::AwaitingSlot, .. } => Some(slot(spec, plan)),
         FeatureState::Verifying { step: GateStep::AwaitingSlot, .. }
         | FeatureState::Landing(LandStep::Gates { step: GateStep::AwaitingSlot, .. }) => {
             Some("a gate slot of the home".to_owned())
@@ -102,9 +102,10 @@ pub(super) fn feature_waits_for(
         FeatureState::InReview => (spec.review == ReviewPolicy::Person)
             .then(|| "a person's consent to land its commit".to_owned()),
         FeatureState::Blocked(block) => Some(in_words(block)),
-        FeatureState::Building(
-            Building::Preparing | Building::Agent(_) | Building::Committing(_),
-        )
+        FeatureState::Working {
+            step: WorkStep::Preparing | WorkStep::Agent(_) | WorkStep::Committing(_),
+            ..
+        }
         | FeatureState::Verifying { step: GateStep::Running(_), .. }
         | FeatureState::Landing(
             LandStep::Merging
@@ -165,7 +166,7 @@ fn target(spec: &PlanSpec, plan: &Plan, id: &FeatureId) -> String {
         ) => true,
         FeatureState::Landing(LandStep::AwaitingTarget)
         | FeatureState::Queued
-        | FeatureState::Building(_)
+        | FeatureState::Working { .. }
         | FeatureState::Verifying { .. }
         | FeatureState::InReview
         | FeatureState::Blocked(_)

@@ -1,7 +1,7 @@
 //! Where features of a plan stand.
 
 use tidegate_core::run::{
-    Block, Building, Feature, FeatureState, Feedback, GateStep, LandStep, Merged, Tested,
+    Block, Feature, FeatureState, Feedback, GateStep, LandStep, Merged, Tested, WorkStep,
 };
 
 use super::json::{record, tagged};
@@ -23,7 +23,7 @@ record!(Feature {
 
 tagged!(FeatureState by "word" {
     Queued "queued" {},
-    Building "building" { 0 step "step" },
+    Working "working" { role role "role", step step "step" },
     Verifying "verifying" { gate gate "gate", step step "step" },
     InReview "in_review" {},
     Landing "landing" { 0 step "step" },
@@ -34,7 +34,7 @@ tagged!(FeatureState by "word" {
     Skipped "skipped" { cause cause "cause" },
 });
 
-tagged!(Building by "word" {
+tagged!(WorkStep by "word" {
     AwaitingSlot "awaiting_slot" {},
     Preparing "preparing" {},
     Agent "agent" { 0 job "job" },

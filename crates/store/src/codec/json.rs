@@ -69,6 +69,10 @@ impl Fields {
         T::from_json(value).map_err(|error| error.inside(key))
     }
 
+    pub(crate) fn take_or_default<T: Json + Default>(&mut self, key: &str) -> Result<T, Malformed> {
+        if self.0.contains_key(key) { self.take(key) } else { Ok(T::default()) }
+    }
+
     pub(crate) fn flat<T: Record>(&mut self) -> Result<T, Malformed> {
         let own = T::KEYS.iter().filter_map(|key| self.0.remove_entry(*key)).collect();
         T::from_json(Value::Object(own))
@@ -96,6 +100,9 @@ macro_rules! put {
     ($map:ident, $field:ident, $key:literal) => {
         $map.insert($key.to_owned(), $crate::codec::json::Json::to_json($field));
     };
+    ($map:ident, $field:ident, (or_default $key:literal)) => {
+        $map.insert($key.to_owned(), $crate::codec::json::Json::to_json($field));
+    };
 }
 
 macro_rules! take {
@@ -105,9 +112,13 @@ macro_rules! take {
     ($fields:ident, $key:literal) => {
         $fields.take($key)?
     };
+    ($fields:ident, (or_default $key:literal)) => {
+        $fields.take_or_default($key)?
+    };
 }
 
-/// Declares a struct: every field with its key, or `flat` for a record among the own keys.
+/// Declares a struct: every field with its key, or `flat` for a record among the own keys, or
+/// `(or_default key)` for a field that older programs did not write.
 macro_rules! record {
     ($type:ident { $($field:ident $how:tt),* $(,)? }) => {
         impl $crate::codec::json::Json for $type {

@@ -2,7 +2,7 @@
 
 use tidegate_core::plan::{
     AgentSpec, CommitRule, FeatureSpec, GateRun, GateSpec, LandingSpec, OnFailure, PlanSpec,
-    PromptChannel, ReviewPolicy, RoleSpec, Strategy, WaveSpec,
+    PromptChannel, ReviewPolicy, Role, RoleSpec, Strategy, WaveSpec,
 };
 
 use super::json::{record, tagged, words};
@@ -35,9 +35,18 @@ record!(FeatureSpec {
     paths "paths",
     gates "gates",
     agent "agent",
+    crew (or_default "crew"),
     allow_no_change "allowNoChange",
     iterations_max "iterationsMax",
     attempts_max "attemptsMax",
+});
+
+words!(Role {
+    Planner "planner",
+    Builder "builder",
+    Qa "qa",
+    Reviewer "reviewer",
+    Reconciler "reconciler",
 });
 
 record!(RoleSpec { name "name", agent "agent" });

@@ -71,9 +71,9 @@ fn read_feature(row: &Row<'_>) -> Result<Result<FeatureRow, Malformed>, rusqlite
     let understand = || {
         let feature: tidegate_core::run::Feature =
             codec::decode(&state).map_err(|error| error.inside("feature_state"))?;
-        let own = codec::json::Json::to_json(&feature.state)["word"].clone();
-        if own.as_str() != Some(word.as_str()) {
-            return Err(Malformed::new(format!("is {word:?} beside the state {own}")));
+        let own = feature.state.word();
+        if own != word {
+            return Err(Malformed::new(format!("is {word:?} beside the state {own:?}")));
         }
         Ok(FeatureRow { id: parse("feature", id)?, position, wave, title, feature })
     };

@@ -182,7 +182,7 @@ pub(super) fn write_feature(
     let landed = match &row.feature.state {
         FeatureState::Landed { commit } => commit.as_ref().map(Oid::as_str),
         FeatureState::Queued
-        | FeatureState::Building(_)
+        | FeatureState::Working { .. }
         | FeatureState::Verifying { .. }
         | FeatureState::InReview
         | FeatureState::Landing(_)
@@ -206,7 +206,7 @@ pub(super) fn write_feature(
             row.id.as_str(),
             row.wave,
             row.title,
-            state["word"].as_str(),
+            row.feature.state.word(),
             blocked.and_then(|reason| reason.as_str()),
             row.feature.iteration,
             row.feature.tested.as_ref().map(|tested| tested.commit.as_str()),

@@ -65,6 +65,7 @@ pub(crate) fn plan_work(review: ReviewPolicy) -> Work {
         paths: vec!["src/**".into()],
         gates: vec![GateName::new("test").unwrap()],
         agent: None,
+        crew: BTreeMap::new(),
         allow_no_change: false,
         iterations_max: 3,
         attempts_max: 2,

@@ -140,7 +140,7 @@ fn needs(run: &Run) -> Vec<(FeatureId, Help)> {
             },
             FeatureState::InReview
             | FeatureState::Queued
-            | FeatureState::Building(_)
+            | FeatureState::Working { .. }
             | FeatureState::Verifying { .. }
             | FeatureState::Landing(_)
             | FeatureState::Landed { .. }

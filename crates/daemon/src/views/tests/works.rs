@@ -37,6 +37,7 @@ pub(crate) fn plan(review: ReviewPolicy) -> Work {
         paths: Vec::new(),
         gates: vec![GateName::new("test").unwrap()],
         agent: None,
+        crew: BTreeMap::new(),
         allow_no_change: false,
         iterations_max: 2,
         attempts_max: 2,

@@ -7,8 +7,9 @@ use tidegate_core::ids::{AgentId, FeatureId, GateName, JobId, Oid, RoleName, Run
 use tidegate_core::launcher::{
     AgentDisposition, AgentEnd, AgentProcess, End, Finalized, Journal, Registered, Settled, Source,
 };
+use tidegate_core::plan::Role;
 use tidegate_core::run::{
-    Block, Building, FeatureState, Feedback, GateStep, LandStep, Merged, Phase, Purpose, Tested,
+    Block, FeatureState, Feedback, GateStep, LandStep, Merged, Phase, Purpose, Tested, WorkStep,
 };
 use tidegate_core::time::WallMs;
 
@@ -117,10 +118,10 @@ pub(crate) fn feature_states() -> Vec<FeatureState> {
     let running = || GateStep::Running(job(2));
     let mut states = vec![
         FeatureState::Queued,
-        FeatureState::Building(Building::AwaitingSlot),
-        FeatureState::Building(Building::Preparing),
-        FeatureState::Building(Building::Agent(job(2))),
-        FeatureState::Building(Building::Committing(job(2))),
+        FeatureState::Working { role: Role::Builder, step: WorkStep::AwaitingSlot },
+        FeatureState::Working { role: Role::Builder, step: WorkStep::Preparing },
+        FeatureState::Working { role: Role::Builder, step: WorkStep::Agent(job(2)) },
+        FeatureState::Working { role: Role::Builder, step: WorkStep::Committing(job(2)) },
         FeatureState::Verifying { gate: 1, step: GateStep::AwaitingSlot },
         FeatureState::Verifying { gate: 0, step: running() },
         FeatureState::InReview,

@@ -55,6 +55,7 @@ pub(super) fn plan_spec() -> PlanSpec {
         paths: paths(),
         gates: vec![gate()],
         agent: Some(scribe.clone()),
+        crew: BTreeMap::new(),
         allow_no_change: true,
         iterations_max: 6,
         attempts_max: 3,
