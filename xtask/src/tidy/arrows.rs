@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::Finding;
 
 /// What each crate may use of ours, apart from its tests.
-const ARROWS: [(&str, &[&str]); 9] = [
+const ARROWS: [(&str, &[&str]); 10] = [
     ("tidegate-core", &[]),
     ("tidegate-protocol", &[]),
     ("tidegate-store", &["tidegate-core"]),
@@ -16,6 +16,7 @@ const ARROWS: [(&str, &[&str]); 9] = [
     ("tidegate-git", &["tidegate-core"]),
     ("tidegate-agents", &["tidegate-core"]),
     ("tidegate-config", &["tidegate-core"]),
+    ("tidegate-evidence", &["tidegate-core"]),
     (
         "tidegate-daemon",
         &[
@@ -24,6 +25,7 @@ const ARROWS: [(&str, &[&str]); 9] = [
             "tidegate-git",
             "tidegate-agents",
             "tidegate-config",
+            "tidegate-evidence",
             "tidegate-protocol",
             "tidegate-core",
         ],
