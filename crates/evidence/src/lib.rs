@@ -9,6 +9,7 @@ pub mod counts;
 pub mod coverage;
 mod error;
 mod freshness;
+pub mod threshold;
 mod xml;
 
 pub use error::{Place, Problem, REPORT_BYTES_MAX, ReportError};

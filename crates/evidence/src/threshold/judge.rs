@@ -31,6 +31,7 @@ pub fn judge(rules: &Rules, measured: Measured<'_>) -> Verdict {
     let mut verdict = Verdict {
         totals: totals.into_iter().filter(|(_, ratio)| ratio.found > 0).collect(),
         changed_lines: (changed.found > 0).then_some(changed),
+        unmeasured: unmeasured(measured),
         shortfalls: Vec::new(),
     };
     if coverage.is_empty() && !rules.is_empty() {
@@ -114,6 +115,9 @@ fn fallen(rules: &Rules, measured: Measured<'_>) -> Vec<Shortfall> {
 
 fn changed_lines(rules: &Rules, measured: Measured<'_>, ratio: Ratio) -> Option<Shortfall> {
     let minimum = rules.changed_lines?;
+    if let Some(example) = elsewhere(measured.coverage) {
+        return Some(Shortfall::PathsElsewhere { example });
+    }
     // A change that touches no line with code has nothing to cover.
     if ratio.found == 0 || ratio.is_at_least(minimum) {
         return None;
@@ -132,11 +136,26 @@ fn changed_lines(rules: &Rules, measured: Measured<'_>, ratio: Ratio) -> Option<
     Some(Shortfall::ChangedLines { ratio, minimum, worst })
 }
 
+/// An example of the report's paths when none lies in the repository.
+fn elsewhere(coverage: &Coverage) -> Option<String> {
+    let absolute = |path: &String| path.starts_with('/') || path.as_bytes().get(1) == Some(&b':');
+    let example = coverage.files.keys().next()?;
+    coverage.files.keys().all(absolute).then(|| example.clone())
+}
+
+/// Changed files that the report does not name though it names others of their kind.
+fn unmeasured(measured: Measured<'_>) -> Vec<String> {
+    let files = &measured.coverage.files;
+    let extension = |path: &str| path.rsplit_once('.').map(|(_, kind)| kind.to_owned());
+    let kinds: BTreeSet<_> = files.keys().filter_map(|path| extension(path)).collect();
+    let unknown = |path: &&String| {
+        !files.contains_key(*path) && extension(path).is_some_and(|kind| kinds.contains(&kind))
+    };
+    measured.changed.0.keys().filter(unknown).cloned().collect()
+}
+
 /// Files with the most that was missed by what `ratio` says of them.
-fn worst(
-    coverage: &Coverage,
-    ratio: impl Fn(&str, &FileCoverage) -> Ratio,
-) -> Vec<WorstFile> {
+fn worst(coverage: &Coverage, ratio: impl Fn(&str, &FileCoverage) -> Ratio) -> Vec<WorstFile> {
     let missed = |ratio: Ratio| ratio.found - ratio.hit;
     let all = coverage.files.iter().map(|(path, file)| (path, file, ratio(path, file)));
     let mut all: Vec<_> = all.filter(|(_, _, ratio)| missed(*ratio) > 0).collect();

@@ -1,6 +1,8 @@
 //! Every rule met, missed by one, and without the data that it needs.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+use std::fmt::Write;
+
 use super::super::rule::Minimum;
 use super::{ChangedLines, Coverage, Measure, Measured, PathRule, Rules, Shortfall, judge};
 use crate::coverage::parse_lcov;
@@ -11,8 +13,11 @@ fn coverage(files: &[(&str, u32, u32)]) -> Coverage {
     let mut text = String::new();
     for (path, hit, found) in files {
         let count = |line| u32::from(line <= *hit);
-        let lines: String = (1..=*found).map(|n| format!("DA:{n},{}\n", count(n))).collect();
-        text.push_str(&format!("SF:{path}\n{lines}end_of_record\n"));
+        writeln!(text, "SF:{path}").unwrap();
+        for line in 1..=*found {
+            writeln!(text, "DA:{line},{}", count(line)).unwrap();
+        }
+        text.push_str("end_of_record\n");
     }
     parse_lcov(text.as_bytes()).unwrap()
 }
@@ -77,9 +82,10 @@ fn fall_below_the_base_names_the_files_that_lost() {
     assert_eq!((worst.len(), worst[0].path.as_str()), (1, "a"));
     let measure = Measure::Lines;
     assert_eq!(verdict(&rules(0), &here, None), [Shortfall::NoBase { measure }]);
-    assert_eq!(verdict(&rules(0), &here, Some(&Coverage::default())), [Shortfall::NoBase {
-        measure
-    }]);
+    assert_eq!(
+        verdict(&rules(0), &here, Some(&Coverage::default())),
+        [Shortfall::NoBase { measure }]
+    );
 }
 
 #[test]
@@ -93,6 +99,11 @@ fn changed_lines_count_where_there_is_code() {
     };
     assert!(judged(&[3, 4, 90]).is_pass());
     assert!(judged(&[90]).is_pass());
+    let elsewhere = coverage(&[("/build/a", 6, 6)]);
+    let changed = ChangedLines([("a".to_owned(), [3].into())].into_iter().collect());
+    let measured = Measured { coverage: &elsewhere, base: None, changed: &changed };
+    let found = judge(&rules, measured).shortfalls;
+    assert!(matches!(found.as_slice(), [Shortfall::PathsElsewhere { .. }]), "{found:?}");
     let found = judged(&[3, 4, 5]).shortfalls;
     let [Shortfall::ChangedLines { worst, .. }] = found.as_slice() else { panic!("{found:?}") };
     assert_eq!(worst[0].missed_lines, [4, 5]);

@@ -1,4 +1,4 @@
-//! What a gate asks of coverage. Shares are basis points: 8_000 is 80 %.
+//! What a gate asks of coverage. Shares are basis points: 8000 is 80 %.
 
 use globset::{GlobBuilder, GlobMatcher};
 

@@ -83,6 +83,12 @@ pub enum Shortfall {
         /// Files that lost most, the worst first, at most five.
         worst: Vec<WorstFile>,
     },
+    /// All paths of the report are absolute, so that no changed file is found in it.
+    #[error("the report names no path of the repository, `{example}` for one")]
+    PathsElsewhere {
+        /// One of its paths.
+        example: String,
+    },
     /// Too few of the changed lines ran.
     #[error("changed lines: {ratio}, at least {} are asked", percent(*minimum))]
     ChangedLines {
@@ -107,6 +113,8 @@ pub struct Verdict {
     pub totals: Vec<(Measure, Ratio)>,
     /// What the changed lines reached, where they are known.
     pub changed_lines: Option<Ratio>,
+    /// Changed files that the report does not name: without code, or not measured.
+    pub unmeasured: Vec<String>,
     /// What fell short; empty when everything was reached.
     pub shortfalls: Vec<Shortfall>,
 }
