@@ -8,6 +8,7 @@
 //! - [`Repo`] is one repository of a user; [`RepoLock`] says which home serves it.
 //! - [`Repo::prepare_worktree`], [`Repo::worktree_status`], [`Repo::commit_leftovers`]: a feature's worktree.
 //! - [`CheckoutPool::acquire`]: a clean checkout for a gate.
+//! - [`Vault::take`], [`Vault::restore_worktree`], [`Vault::restore_files`]: snapshots of worktrees, in a repository of our own.
 //! - [`Repo::merge`], [`Repo::update_target`], [`Repo::target_obstacle`], [`Repo::has_landed`]: landing.
 //!
 //! Two rules that callers keep: a worktree of ours is prepared, committed or checked out only while no job runs in it
@@ -34,6 +35,7 @@ mod remove_tree;
 mod replay;
 mod repo;
 mod repo_lock;
+mod snapshot;
 mod status;
 mod std_exec;
 mod sync;
@@ -57,6 +59,10 @@ pub use refs::DefaultBranch;
 pub use replay::{RebaseOutcome, Replayed};
 pub use repo::Repo;
 pub use repo_lock::{Holder, RepoLock};
+pub use snapshot::{
+    Contents, FILE_BYTES_MAX, KEPT, LeftOut, ListedSnapshot, RestoreOutcome, RestoreRequest,
+    Snapshot, SnapshotOutcome, SnapshotRequest, Vault, WhyLeftOut,
+};
 pub use status::{Change, DirtyPath};
 pub use std_exec::StdExec;
 pub use sync::{SyncOutcome, SyncRequest};

@@ -11,4 +11,6 @@ mod landings;
 mod merges;
 mod rebases;
 mod sandbox;
+mod snapshot_crashes;
+mod snapshots;
 mod worktrees;
