@@ -19,6 +19,7 @@ mod logs;
 mod output;
 mod read;
 mod render;
+mod repair;
 mod trust;
 mod verbs;
 mod work;

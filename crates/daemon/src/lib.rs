@@ -8,11 +8,13 @@
 
 pub mod adapters;
 mod agents_seen;
+pub mod audit;
 mod clock;
 pub mod engine;
 pub mod environment;
 pub mod host;
 pub mod http;
+pub mod repair;
 pub mod spool;
 pub mod views;
 
@@ -20,5 +22,7 @@ pub mod views;
 pub use tidegate_core::exit::Identity;
 pub use tidegate_core::{ids, launcher, time};
 pub use tidegate_git::Git;
-pub use tidegate_process::{ShimProgram, close_inherited_descriptors, identity, peer, shim};
-pub use tidegate_store::verify;
+pub use tidegate_process::{
+    ShimProgram, close_inherited_descriptors, identity, kernel, peer, shim,
+};
+pub use tidegate_store::{OpenError, verify};

@@ -24,13 +24,7 @@ pub(crate) struct Cgroup {
 impl Cgroup {
     /// Makes a group below our own, if that was delegated to us.
     pub(crate) fn create(name: &str) -> Option<Self> {
-        let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
-        let own = own_group(&fs::read_to_string("/proc/self/cgroup").ok()?)?;
-        let parent = locate(&mounts, &own)?;
-        if own == Path::new("/") || !is_delegated(&parent) {
-            return None;
-        }
-        let path = parent.join(format!("tidegate-{name}"));
+        let path = delegated()?.join(format!("tidegate-{name}"));
         match fs::create_dir(&path) {
             Ok(()) => Some(Self { path }),
             // Left by a shim of the same attempt that died before it started anything.
@@ -76,6 +70,14 @@ impl Cgroup {
     pub(crate) fn remove(&self) {
         remove(&self.path, 0);
     }
+}
+
+/// Our own group, if it was delegated to us: groups may be made below it.
+pub(crate) fn delegated() -> Option<PathBuf> {
+    let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
+    let own = own_group(&fs::read_to_string("/proc/self/cgroup").ok()?)?;
+    let path = locate(&mounts, &own)?;
+    (own != Path::new("/") && is_delegated(&path)).then_some(path)
 }
 
 fn has_oom_kill(events: &str) -> bool {

@@ -24,12 +24,14 @@
 //!   success.
 //! - Only the private module `sys` holds `unsafe`.
 
+pub mod census;
 mod cgroup;
 mod clock;
 pub mod control;
 pub mod helper;
 pub mod identity;
 pub mod jobdir;
+pub mod kernel;
 pub mod lock;
 pub mod observe;
 pub mod output;

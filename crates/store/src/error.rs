@@ -213,9 +213,12 @@ pub enum OpenError {
 }
 
 fn restore_hint(backup: Option<&PathBuf>) -> String {
-    let how = "remove store.db-wal and store.db-shm, put the backup in place of store.db, start the daemon";
     match backup {
-        Some(path) => format!("to restore {}: stop the daemon, {how}", path.display()),
-        None => format!("there is no backup in backups/; with one from elsewhere: {how}"),
+        Some(path) => {
+            format!("to restore {}: `tidegate doctor --restore`", path.display())
+        }
+        None => "there is no backup in backups/; with one from elsewhere to restore: \
+                 `tidegate doctor --restore FILE`"
+            .to_owned(),
     }
 }

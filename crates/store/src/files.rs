@@ -1,6 +1,6 @@
 //! Files of the home beside the database: folders, their durability, and where they lie.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -24,13 +24,7 @@ pub(crate) fn companion(home: &Path, suffix: &str) -> PathBuf {
 
 /// The newest backup, by name: they carry their turn.
 pub(crate) fn newest_backup(home: &Path) -> Option<PathBuf> {
-    let mut found: Vec<PathBuf> = fs::read_dir(home.join("backups"))
-        .ok()?
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.extension().is_some_and(|ext| ext == "db"))
-        .collect();
-    found.sort();
-    found.pop()
+    crate::backup::backups(home).into_iter().next()
 }
 
 /// Refuses a home on a network file system: neither locks nor syncs can be trusted there.

@@ -56,6 +56,46 @@ pub(crate) enum Found {
     Mark(Mark),
 }
 
+/// How far a store had come when something was last acknowledged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Acknowledged {
+    /// The token generation.
+    pub generation: u64,
+    /// The fencing epoch.
+    pub epoch: u64,
+    /// The number of committed transactions.
+    pub turn: u64,
+    /// The newest event.
+    pub seq: u64,
+}
+
+/// Reads how far the store of `home` had come; `None` when nothing valid says so. Writes nothing.
+///
+/// # Errors
+/// What the operating system gives, but for a missing file.
+pub fn acknowledged(home: &Path) -> io::Result<Option<Acknowledged>> {
+    let file = match File::open(home.join("highwater")) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let newest = newest(&file)?;
+    Ok(newest.map(|mark| Acknowledged {
+        generation: mark.generation,
+        epoch: mark.epoch,
+        turn: mark.turn,
+        seq: mark.seq,
+    }))
+}
+
+/// The later of the valid slots.
+fn newest(file: &File) -> io::Result<Option<Mark>> {
+    Ok(match (read_slot(file, 0)?, read_slot(file, 1)?) {
+        (Some(one), Some(other)) => Some(later(one, other)),
+        (one, other) => one.or(other),
+    })
+}
+
 impl Highwater {
     /// Opens the file of the home, and makes it with both slots allocated when it is not there.
     pub(crate) fn open(home: &Path) -> Result<(Self, Found), StoreError> {
@@ -79,16 +119,7 @@ impl Highwater {
             file.sync_all().map_err(fail("sync"))?;
             crate::files::sync_dir(home).map_err(fail("sync the folder of"))?;
         }
-        let marks = [0, 1].map(|slot| read_slot(&file, slot));
-        let mut newest = None;
-        for mark in marks {
-            let mark = mark.map_err(fail("read"))?;
-            newest = match (newest, mark) {
-                (Some(one), Some(other)) => Some(later(one, other)),
-                (one, other) => one.or(other),
-            };
-        }
-        let found = match newest {
+        let found = match newest(&file).map_err(fail("read"))? {
             Some(mark) => Found::Mark(mark),
             None if is_blank(&file).map_err(fail("read"))? => Found::Nothing,
             None => Found::Unreadable,

@@ -25,20 +25,24 @@ mod highwater;
 mod migrate;
 mod read;
 mod reader;
+mod restore;
 mod row;
 mod store;
 mod turn;
 mod verify;
 mod write;
 
+pub use backup::{BackupInfo, backups, inspect_backup, peek_backup};
 pub use chain::blob_id;
 pub use error::{Corrupt, OpenError, StoreError};
+pub use highwater::{Acknowledged, acknowledged};
 pub use migrate::Migration;
 pub use read::{
-    DaemonRow, EventFilter, EventRow, HomeRow, LandedRow, ListFilter, Listed, OutboxRow, Page,
-    QuarantinedRow, Resolved, View, WaveFilter,
+    DaemonRow, EventFilter, EventRow, HomeRow, KnownJob, LandedRow, ListFilter, Listed, OutboxRow,
+    Page, QuarantinedRow, Resolved, View, WaveFilter,
 };
 pub use reader::{Reader, advise};
+pub use restore::{KEPT_STORE, install};
 pub use row::{
     AgentRow, Disposition, FeatureRow, JobRow, LauncherRow, PlanRow, Recovery, ResumeAction,
     RunRow, RunStatus, Unknown, WorkRow,

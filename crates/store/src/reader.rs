@@ -97,6 +97,15 @@ impl Reader {
         }
     }
 
+    /// Copies the store to the home's backups while its owner goes on, and removes the oldest
+    /// copies. `None` when the newest one has all of it already.
+    ///
+    /// # Errors
+    /// [`StoreError`]; then there is no new copy.
+    pub fn back_up(&self) -> Result<Option<PathBuf>, StoreError> {
+        crate::backup::rolling(&self.conn, &self.home)
+    }
+
     fn try_read<T>(
         &self,
         ask: impl Fn(View<'_>) -> Result<T, StoreError>,
@@ -118,6 +127,11 @@ fn exists(path: &Path) -> Result<bool, OpenError> {
 
 /// The address of the database, with all its files read-only.
 fn uri(path: &Path) -> String {
+    uri_with(path, "?mode=ro&readonly_shm=1")
+}
+
+/// The address of a database file, opened with these words.
+pub(crate) fn uri_with(path: &Path, words: &str) -> String {
     use std::fmt::Write as _;
     use std::os::unix::ffi::OsStrExt as _;
     let mut uri = String::from("file:");
@@ -131,7 +145,7 @@ fn uri(path: &Path) -> String {
             }
         }
     }
-    uri.push_str("?mode=ro&readonly_shm=1");
+    uri.push_str(words);
     uri
 }
 

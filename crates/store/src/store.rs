@@ -68,6 +68,13 @@ impl Store {
     pub fn open_with(home: &Path, options: Options) -> Result<Self, OpenError> {
         connection::check_sqlite()?;
         files::check_local(home)?;
+        if crate::restore::is_under_way(home) {
+            return Err(OpenError::Damaged {
+                path: home.join(files::STORE),
+                what: "a restore of it was begun and not ended".to_owned(),
+                backup: files::newest_backup(home),
+            });
+        }
         let mut conn = connection::open_writer(home)?;
         connection::check_pages(&conn, home)?;
         let migration = migrate::migrate(&mut conn, home)?;

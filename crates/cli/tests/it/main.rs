@@ -35,6 +35,7 @@ mod plan_stage;
 mod plan_waves;
 mod queues;
 mod readers;
+mod restores;
 mod resumes;
 mod rows;
 mod scope;

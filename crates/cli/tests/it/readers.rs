@@ -26,6 +26,8 @@ const VERBS: &[&str] = &[
     "wait RUN --timeout 0",
     "doctor",
     "doctor --verify",
+    "doctor --audit",
+    "doctor --quarantine",
 ];
 
 fn words(verb: &str, run: &str) -> Vec<String> {

@@ -13,6 +13,7 @@ use super::features::{self, Failure, What, Work};
 use super::jobs::Jobs;
 use super::repos::Repos;
 use crate::engine::{Dispatch, Target};
+use crate::repair::Hold;
 
 /// How long the agents of a settled run are hunted before a person is asked.
 const SWEEP_PATIENCE: Duration = Duration::from_secs(10);
@@ -27,6 +28,7 @@ pub struct Adapters {
     jobs: Arc<Jobs>,
     /// Git work that is still wanted; a late try of anything else ends by itself.
     wanted: Arc<Mutex<BTreeSet<(RunId, EffectKey)>>>,
+    hold: Hold,
 }
 
 impl Adapters {
@@ -34,10 +36,10 @@ impl Adapters {
     ///
     /// # Errors
     /// When the system gives no thread or descriptor.
-    pub fn start(ctx: &Shared, shim: ShimProgram) -> std::io::Result<Self> {
+    pub fn start(ctx: &Shared, shim: ShimProgram, hold: Hold) -> std::io::Result<Self> {
         let repos = Arc::new(Repos::new(ctx));
         let jobs = Jobs::start(ctx, &repos, shim)?;
-        Ok(Self { ctx: Arc::clone(ctx), repos, jobs, wanted: Arc::default() })
+        Ok(Self { ctx: Arc::clone(ctx), repos, jobs, wanted: Arc::default(), hold })
     }
 
     fn git(&self, target: &Target, key: &EffectKey, feature: FeatureId, what: What) {
@@ -167,6 +169,10 @@ impl Dispatch for Adapters {
 
     fn ended(&mut self, run: &Run) {
         self.repos.release(&run.id);
+    }
+
+    fn holds_admission(&mut self) -> bool {
+        self.hold.is_held()
     }
 }
 

@@ -27,6 +27,11 @@ pub trait Dispatch {
     fn nudge(&mut self, run: &RunId);
     /// The run has ended: nothing more will be asked for it.
     fn ended(&mut self, run: &Run);
+    /// Whether nothing new may start now, because something lives that nobody accounts for. Asked
+    /// again from time to time while it is so.
+    fn holds_admission(&mut self) -> bool {
+        false
+    }
 }
 
 /// What the inputs of one group opened and closed, in the order that they must be handed on.

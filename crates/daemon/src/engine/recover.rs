@@ -25,7 +25,7 @@ pub struct Recovered {
 /// [`EngineError`] when the store cannot be read or written.
 pub fn recover<D: Dispatch>(
     mut store: Store,
-    dispatch: D,
+    mut dispatch: D,
     caps: Caps,
     supervisor: String,
     chance: &mut impl Chance,
@@ -35,6 +35,7 @@ pub fn recover<D: Dispatch>(
     let running = live.runs().filter(|run| matches!(run.status, Status::Running { .. }));
     let adopted: Vec<RunId> = running.map(|run| run.id.clone()).collect();
     let adopt = Input::Adopt { supervisor: supervisor.clone() };
+    let held = dispatch.holds_admission();
     let staged = store
         .turn(|turn| {
             let mut stage = Stage::new(&live);
@@ -58,11 +59,14 @@ pub fn recover<D: Dispatch>(
                 }
             }
             stage.touch_all();
-            admit(&mut stage, turn, &supervisor, caps, chance);
+            if !held {
+                admit(&mut stage, turn, &supervisor, caps, chance);
+            }
             stage.finish()
         })
         .map_err(EngineError::Store)?;
     let mut engine = Engine::new(store, live, dispatch, caps, supervisor);
+    engine.owes_admission = held;
     engine.settle(staged);
     Ok((engine, Recovered { adopted, corrupt }))
 }

@@ -32,8 +32,8 @@ pub struct Engine<D> {
     pub(super) supervisor: String,
     /// Reports whose group failed for want of room; they are taken again.
     deferred: Vec<(RunId, Input)>,
-    /// Whether admission was left out for want of room: it is made up for when there is some.
-    owes_admission: bool,
+    /// Whether admission was left out, for want of room or because of a hold: it is made up for.
+    pub(super) owes_admission: bool,
     /// Whether the last group was undone: it is said once.
     is_stuck: bool,
 }
@@ -122,8 +122,9 @@ impl<D: Dispatch> Engine<D> {
                 Message::Stop { .. } => {}
             }
         }
+        let held = self.dispatch.holds_admission();
         let mut space = if self.store.is_short_of_space() { Space::Short } else { Space::Plenty };
-        let mut outcome = self.attempt(&reports, &requests, space, chance);
+        let mut outcome = self.attempt(&reports, &requests, (space, held), chance);
         let urgent = !reports.is_empty() || requests.iter().any(is_urgent);
         if let Err(StoreError::Full) = outcome
             && urgent
@@ -132,12 +133,12 @@ impl<D: Dispatch> Engine<D> {
             // Ends and cancels are recorded in the space that was kept back for them.
             tracing::error!("the disk of the home is full: nothing new starts");
             space = Space::Short;
-            outcome = self.attempt(&reports, &requests, space, chance);
+            outcome = self.attempt(&reports, &requests, (space, held), chance);
         }
         match outcome {
             Ok(answers) => {
                 self.is_stuck = false;
-                self.owes_admission = space == Space::Short;
+                self.owes_admission = held || space == Space::Short;
                 for (request, answer) in requests.into_iter().zip(answers) {
                     // A client that went away asks again by its key.
                     let _ = request.reply.send(answer);
@@ -153,7 +154,7 @@ impl<D: Dispatch> Engine<D> {
         &mut self,
         reports: &[(RunId, Input)],
         requests: &[Request],
-        space: Space,
+        (space, held): (Space, bool),
         chance: &mut impl Chance,
     ) -> Result<Vec<Answer>, StoreError> {
         let mut nudges = Vec::new();
@@ -177,7 +178,7 @@ impl<D: Dispatch> Engine<D> {
                 taken.map(|outcome| take(&mut stage, outcome, &mut nudges)).map_err(problem)
             });
             let answers: Vec<Answer> = answers.collect();
-            if space == Space::Plenty {
+            if space == Space::Plenty && !held {
                 if *owes_admission {
                     stage.touch_all();
                 }

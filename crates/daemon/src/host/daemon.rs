@@ -14,14 +14,15 @@ use tidegate_core::limits;
 use tidegate_git::Git;
 use tidegate_process::record::VERSION as NOTE_VERSION;
 use tidegate_process::{HomeLock, LockError, LockNote, ShimProgram, identity};
-use tidegate_store::{OpenError, Store, StoreError};
+use tidegate_store::{OpenError, Store, StoreError, Token};
 
 use super::files::{HomeFiles, prepare_home, remove_stale_socket};
-use super::{signals, spool, vigil};
+use super::{backups, signals, spool, vigil};
 use crate::adapters::{Adapters, Context, HelperExec, Workers};
 use crate::clock;
 use crate::engine::{self, Ended, EngineError, Handle, Inbox, Until};
 use crate::http;
+use crate::repair::{self, Hold};
 
 /// Threads for blocking work of adapters.
 const WORKERS: usize = 8;
@@ -100,10 +101,11 @@ pub fn run(options: &Options) -> Result<Outcome, HostError> {
     };
     fail::fail_point!("daemon.start.after_lock");
     let mut store = Store::open(home)?;
-    let began = store
+    let mut began = store
         .begin_epoch(std::process::id(), env!("CARGO_PKG_VERSION"), clock::wall())
         .map_err(HostError::Epoch)?;
     fail::fail_point!("daemon.start.after_epoch");
+    let hold = look_for_strays(home, &mut store, &mut began.token)?;
     let epoch = began.token.epoch;
     note(&lock, began.token.generation, epoch)?;
     if let Some(back) = &began.went_back {
@@ -123,7 +125,8 @@ pub fn run(options: &Options) -> Result<Outcome, HostError> {
         workers: workers.clone(),
         git: Git::new(Arc::new(HelperExec)),
     });
-    let adapters = Adapters::start(&ctx, options.shim.clone()).map_err(io("start threads for"))?;
+    let adapters =
+        Adapters::start(&ctx, options.shim.clone(), hold).map_err(io("start threads for"))?;
     let mut life =
         Life { files, epoch, home_id: began.home_id, git: ctx.git.clone(), handle, inbox };
     let outcome = life.live(store, adapters, options);
@@ -142,6 +145,22 @@ pub fn run(options: &Options) -> Result<Outcome, HostError> {
     }
     drop(lock);
     outcome.map(|()| Outcome::Ended)
+}
+
+/// Jobs that the store does not know hold the home up while they live. One that was started under
+/// a token that this daemon would give again proves that the store went back in time.
+fn look_for_strays(home: &Path, store: &mut Store, token: &mut Token) -> Result<Hold, HostError> {
+    let known = store.view().known_jobs().map_err(HostError::Epoch)?;
+    let strays = repair::strays(home, &known);
+    let ahead = strays.iter().filter_map(|stray| stray.token).max();
+    if let Some((generation, epoch)) = ahead
+        && (Token { generation, epoch }) >= *token
+    {
+        let ahead = Token { generation, epoch };
+        tracing::error!(?ahead, "jobs were started under a later token: the store went back");
+        *token = store.raise_generation(ahead, clock::wall()).map_err(HostError::Epoch)?;
+    }
+    Ok(Hold::new(home, &strays))
 }
 
 /// The parts of a running daemon.
@@ -188,6 +207,8 @@ impl Life {
         signals::stop_on_signals(&self.handle).map_err(io("watch signals for", &socket))?;
         vigil::stop_without_home(&self.files.home, &self.files.lock(), &self.handle)
             .map_err(io("watch", &self.files.home))?;
+        backups::keep(&self.files.home, self.handle.seq())
+            .map_err(io("keep copies of the store of", &self.files.home))?;
         spool::ingest(&self.files, &self.handle, &self.git);
         let until = if options.once { Until::Idle } else { Until::Stopped };
         let ended = engine::run(&mut engine, &self.inbox, until);

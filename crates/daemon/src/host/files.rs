@@ -6,7 +6,8 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 /// Folders of a home.
-const FOLDERS: [&str; 6] = ["jobs", "worktrees", "checkouts", "trusted", "spool", "quarantine"];
+const FOLDERS: [&str; 7] =
+    ["jobs", "worktrees", "checkouts", "trusted", "spool", "quarantine", "backups"];
 
 /// Paths of a home.
 #[derive(Debug, Clone)]

@@ -1,5 +1,6 @@
 //! The daemon as a process: its lock, its store, its threads, its socket, and its end.
 
+mod backups;
 mod daemon;
 mod files;
 mod signals;

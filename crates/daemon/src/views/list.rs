@@ -88,7 +88,10 @@ impl Viewer {
         };
         for run in runs {
             match run {
-                Ok(loaded) => page.runs.push(self.document(&loaded)),
+                Ok(mut loaded) => {
+                    self.tell_hold(&mut loaded);
+                    page.runs.push(self.document(&loaded));
+                }
                 Err(corrupt) => page.corrupt.push(CorruptDoc {
                     run_id: corrupt.run.as_ref().map(ToString::to_string),
                     message: corrupt.to_string(),

@@ -14,9 +14,9 @@ pub fn open_problem(error: &OpenError) -> Problem {
             .hint("`tidegate daemon restart` migrates it"),
         OpenError::StoreNewer { .. } => Problem::new(ErrorCode::StoreNewer, message)
             .hint("use the newer `tidegate`, then `tidegate daemon restart`"),
-        OpenError::Damaged { .. } | OpenError::NotOurs { .. } => {
-            Problem::new(ErrorCode::Corrupt, message)
-        }
+        OpenError::Damaged { .. } => Problem::new(ErrorCode::Corrupt, message)
+            .hint("`tidegate doctor --restore` puts the newest backup in its place"),
+        OpenError::NotOurs { .. } => Problem::new(ErrorCode::Corrupt, message),
         OpenError::NetworkFileSystem { .. } => Problem::new(ErrorCode::InvalidInput, message),
         OpenError::SqliteTooOld { .. } | OpenError::Pragma { .. } => Problem::internal(message),
         OpenError::File { .. } => Problem::new(ErrorCode::Io, message),
@@ -30,7 +30,7 @@ pub fn store_problem(error: &StoreError) -> Problem {
     match error {
         StoreError::Corrupt(corrupt) => corrupt_problem(corrupt),
         StoreError::Damaged { .. } => Problem::new(ErrorCode::Corrupt, message)
-            .hint("`tidegate doctor --verify` says how to restore it"),
+            .hint("`tidegate doctor --restore` puts the newest backup in its place"),
         StoreError::WrongBlob(_) => Problem::new(ErrorCode::Corrupt, message),
         StoreError::Full => Problem::new(ErrorCode::StorageFull, message),
         StoreError::Busy => Problem::new(ErrorCode::Busy, message),

@@ -177,8 +177,20 @@ impl Viewer {
 
     fn load(&mut self, prefix: &str) -> Result<Loaded, Problem> {
         let id = self.resolve(prefix)?;
-        let loaded = self.ask(|view| load(&view, &id))?.flatten();
+        let mut loaded = self.ask(|view| load(&view, &id))?.flatten();
+        if let Some(loaded) = &mut loaded {
+            self.tell_hold(loaded);
+        }
         loaded.ok_or_else(|| Problem::not_found(format!("there is no run `{id}`")))
+    }
+
+    /// A home that is held up as a whole holds the queue of every run that waits.
+    pub(super) fn tell_hold(&self, loaded: &mut Loaded) {
+        if let Some(place) = &mut loaded.queue
+            && let Some(why) = crate::repair::holding(self.paths.root())
+        {
+            place.held.get_or_insert(why);
+        }
     }
 
     /// The document of what was loaded.

@@ -5,6 +5,7 @@
 pub(crate) mod deathsig;
 pub(crate) mod exec;
 pub(crate) mod fork;
+pub(crate) mod landlock;
 pub(crate) mod ofd;
 pub(crate) mod pidfd;
 pub(crate) mod signals;

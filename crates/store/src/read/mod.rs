@@ -12,6 +12,7 @@ pub use events::{EventFilter, EventRow};
 pub use home::{DaemonRow, HomeRow};
 pub use kept::{LandedRow, OutboxRow, QuarantinedRow};
 pub use list::{ListFilter, Listed, Page, Resolved, WaveFilter};
+pub use parts::KnownJob;
 pub use view::View;
 
 use view::{corrupt, parse, parse_optional};

@@ -1,5 +1,7 @@
 //! The parts of a run: its features, jobs and agents.
 
+use std::collections::BTreeMap;
+
 use rusqlite::Row;
 use tidegate_core::ids::{JobId, RunId};
 use tidegate_core::run::{Job, JobState, Purpose};
@@ -9,6 +11,17 @@ use super::{View, corrupt, parse};
 use crate::codec::{self, json::Malformed};
 use crate::error::{Corrupt, StoreError};
 use crate::row::{AgentRow, FeatureRow, JobRow};
+
+/// A job that the store knows, by what its directory must say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownJob {
+    /// Names its attempt.
+    pub nonce: String,
+    /// Whether its end is recorded.
+    pub is_finished: bool,
+    /// Whether it is recorded that its records contradict each other.
+    pub is_quarantined: bool,
+}
 
 impl View<'_> {
     /// The features of a plan run in the order of its plan.
@@ -40,6 +53,27 @@ impl View<'_> {
             |row| read_job(run, row),
         )?;
         understood(run, rows)
+    }
+
+    /// Every job of every run, also of those whose records do not read back.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn known_jobs(&self) -> Result<BTreeMap<JobId, KnownJob>, StoreError> {
+        let rows: Vec<(String, u32, String, bool, bool)> = self.rows(
+            "SELECT runs.id, jobs.number, jobs.nonce, jobs.word = 'finished',
+             jobs.word = 'quarantined'
+             FROM jobs JOIN runs ON runs.seq = jobs.run",
+            [],
+            "read what jobs there are",
+            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?)),
+        )?;
+        let named = rows.into_iter().filter_map(|row| {
+            let (run, number, nonce, is_finished, is_quarantined) = row;
+            let id = JobId::new(RunId::new(run).ok()?, number);
+            Some((id, KnownJob { nonce, is_finished, is_quarantined }))
+        });
+        Ok(named.collect())
     }
 
     /// The agents of a launcher run by id.

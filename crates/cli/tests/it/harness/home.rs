@@ -236,9 +236,10 @@ impl Home {
         lines[lines.len().saturating_sub(40)..].join("\n")
     }
 
-    /// Asserts that the log of events is whole and the rows are what it tells.
+    /// Asserts that the log of events is whole, the rows are what it tells, and what must hold of
+    /// every home holds of this one.
     pub(crate) fn verify(&self) {
-        let output = self.json(&["doctor", "--verify"]);
+        let output = self.json(&["doctor", "--verify", "--audit"]);
         assert_eq!(output.code, 0, "{}\n{}", output.text(), self.log());
     }
 
