@@ -48,7 +48,9 @@ pub mod watcher;
 pub use control::{ControlClient, ControlError};
 pub use jobdir::{JobDir, JobDirError, Withdrawal};
 pub use lock::{HomeLock, LockError, LockNote, LockProbe};
-pub use record::{AgentRecord, ExitRecord, Limits, OutputMode, Spec, StartedRecord, Stdin, Text};
+pub use record::{
+    AgentRecord, ExitRecord, Limits, OutputMode, ReasonRecord, Spec, StartedRecord, Stdin, Text,
+};
 pub use spawner::{ShimEnded, ShimProgram, SpawnError, Spawned, Spawner};
 pub use sweep::{Sweep, SweepError, Swept};
 pub use tree::RUN_TAG;

@@ -1,10 +1,12 @@
 //! The daemon's side of the control socket: one request, one reply, bounded waiting.
 
+use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-use super::protocol::{LINE_BYTES_MAX, Op, PROTOCOL, Refused, Reply, Request};
+use super::protocol::{Attach, LINE_BYTES_MAX, Op, PROTOCOL, Refused, Reply, Request};
 use crate::jobdir::{CONTROL, JobDir};
 
 /// Why a shim did not do what it was asked.
@@ -85,6 +87,39 @@ impl ControlClient {
     /// All of [`ControlError`].
     pub fn status(&mut self) -> Result<Reply, ControlError> {
         self.ask(Op::Status)
+    }
+
+    /// Attaches to the job's terminal: from now on the connection carries frames. Gives it with the
+    /// first bytes of them, if some came with the reply.
+    ///
+    /// # Errors
+    /// All of [`ControlError`]; [`Refused::UnknownOp`] by a shim that is older than terminals.
+    pub fn attach(mut self, attach: Attach) -> Result<(UnixStream, Vec<u8>), ControlError> {
+        self.ask(Op::Attach(attach))?;
+        let received = self.stream.buffer().to_vec();
+        let stream = self.stream.into_inner();
+        let io = |source| ControlError::Io { doing: "attach to", source };
+        stream.set_read_timeout(None).map_err(io)?;
+        stream.set_write_timeout(None).map_err(io)?;
+        Ok((stream, received))
+    }
+
+    /// Writes to the job's input, durably and once: a number that was accepted before is answered
+    /// alike.
+    ///
+    /// # Errors
+    /// All of [`ControlError`].
+    pub fn input(&mut self, seq: u64, bytes: &[u8]) -> Result<Reply, ControlError> {
+        let bytes = OsString::from_vec(bytes.to_vec()).into();
+        self.ask(Op::Input { seq, bytes })
+    }
+
+    /// Ends the job's input when all that was accepted is written.
+    ///
+    /// # Errors
+    /// All of [`ControlError`].
+    pub fn close_input(&mut self, seq: u64) -> Result<Reply, ControlError> {
+        self.ask(Op::CloseInput { seq })
     }
 
     fn ask(&mut self, op: Op) -> Result<Reply, ControlError> {

@@ -3,13 +3,19 @@
 use serde::{Deserialize, Serialize};
 use tidegate_core::exit::Identity;
 
-use crate::record::{Bytes, IdentityRecord};
+use crate::record::{Bytes, IdentityRecord, Text};
 
 /// Version of the protocol.
 pub(crate) const PROTOCOL: u32 = 1;
 
-/// Longest line that either side reads, in bytes.
+/// Longest reply that is read, in bytes.
 pub(crate) const LINE_BYTES_MAX: usize = 16 << 10;
+
+/// Longest request that is read, in bytes: the longest input, each byte written as `\\u0000`.
+pub(crate) const REQUEST_BYTES_MAX: usize = 512 << 10;
+
+/// Longest input of one request, in bytes; longer input is sent in parts.
+pub const INPUT_BYTES_MAX: usize = 64 << 10;
 
 /// A request to a shim.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,6 +47,37 @@ pub enum Op {
         /// Milliseconds between TERM and KILL.
         grace_ms: u64,
     },
+    /// Show me the terminal: after an accepting reply the connection carries frames. Nothing may be
+    /// sent before that reply.
+    Attach(Attach),
+    /// Write this to the job's input. Durable when it is answered; a `seq` that is known is answered
+    /// and not written again.
+    Input {
+        /// Number of the input: one more than the last one that was accepted, from 1.
+        seq: u64,
+        /// What is written, [`INPUT_BYTES_MAX`] at most.
+        bytes: Text,
+    },
+    /// End the job's input once all that was accepted is written.
+    CloseInput {
+        /// As of [`Op::Input`].
+        seq: u64,
+    },
+}
+
+/// How somebody attaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attach {
+    /// Rows of the client's window.
+    pub rows: u16,
+    /// Columns of the client's window.
+    pub cols: u16,
+    /// Nothing that the client types reaches the job, and its window does not count.
+    #[serde(default)]
+    pub read_only: bool,
+    /// The first snapshot begins with what has scrolled off the screen.
+    #[serde(default)]
+    pub history: bool,
 }
 
 /// A shim's answer.
@@ -74,6 +111,20 @@ pub enum Refused {
     UnknownOp,
     /// The main process has ended already; nothing to stop.
     AlreadyEnded,
+    /// The job has no terminal.
+    NoTerminal,
+    /// The job's input is no pipe that is kept open.
+    NoInput,
+    /// Too many are attached.
+    TooMany,
+    /// An input before this one is missing: the status says which was accepted last.
+    OutOfOrder,
+    /// The job does not read its input: try again when it does.
+    InputFull,
+    /// The job's input was closed.
+    InputClosed,
+    /// The disk refused: nothing was accepted.
+    Storage,
 }
 
 /// The state of a job, as its shim knows it.
@@ -98,6 +149,34 @@ pub struct Status {
     /// What cannot be ended or recorded, for a person.
     #[serde(default)]
     pub requires_human: Vec<String>,
+    /// The job's terminal, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub terminal: Option<TerminalStatus>,
+    /// The job's input, if it is kept open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<InputStatus>,
+}
+
+/// A terminal, as its shim knows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TerminalStatus {
+    /// Rows.
+    pub rows: u16,
+    /// Columns.
+    pub cols: u16,
+    /// How many are attached.
+    pub clients: u32,
+}
+
+/// How far a job's input is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InputStatus {
+    /// The last number that is durable.
+    pub accepted: u64,
+    /// The last number of which the job's pipe has every byte.
+    pub written: u64,
+    /// The end of the input was accepted.
+    pub closed: bool,
 }
 
 /// How far a job is.
@@ -127,6 +206,19 @@ mod tests {
         let request: Request = serde_json::from_str(line).unwrap();
         let op = Op::Stop { actor: "ana".into(), grace_ms: 10 };
         assert_eq!(request, Request { v: 1, generation: 0, epoch: 7, op });
+    }
+
+    #[test]
+    fn requests_of_terminals_and_input_have_the_frozen_form() {
+        let attach = Attach { rows: 24, cols: 80, read_only: true, history: false };
+        let request = Request { v: 1, generation: 0, epoch: 3, op: Op::Attach(attach) };
+        let line = r#"{"v":1,"epoch":3,"op":"attach","rows":24,"cols":80,"read_only":true}"#;
+        assert_eq!(serde_json::from_str::<Request>(line).unwrap(), request);
+        let op = Op::Input { seq: 4, bytes: "a\n".into() };
+        let line = r#"{"v":1,"epoch":3,"op":"input","seq":4,"bytes":"a\n"}"#;
+        assert_eq!(serde_json::from_str::<Request>(line).unwrap().op, op);
+        let line = r#"{"v":1,"epoch":3,"op":"close_input","seq":5}"#;
+        assert_eq!(serde_json::from_str::<Request>(line).unwrap().op, Op::CloseInput { seq: 5 });
     }
 
     #[test]

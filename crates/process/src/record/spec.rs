@@ -107,11 +107,13 @@ impl std::fmt::Debug for Spec {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stdin {
-    /// `/dev/null`.
+    /// `/dev/null`; with a terminal as output, that terminal.
     #[default]
     Null,
     /// This file, then end of file. A relative path is taken from the job directory.
     File(Text),
+    /// A pipe that stays open until it is closed over the control socket.
+    Pipe,
 }
 
 /// Where standard output and error go.
@@ -123,6 +125,14 @@ pub enum OutputMode {
     Pipe,
     /// `/dev/null`.
     Null,
+    /// A terminal of this size at the start. It is standard input as well, unless that is a file or a
+    /// pipe. All that is written counts as standard output.
+    Terminal {
+        /// Rows.
+        rows: u16,
+        /// Columns.
+        cols: u16,
+    },
 }
 
 /// Limits of a job in time and size.

@@ -55,7 +55,8 @@ impl Program {
             env: env.iter().map(entry).collect::<Result<_, _>>()?,
             cwd: spec.cwd.to_c()?,
             stdin: match &spec.stdin {
-                Stdin::Null => CString::new("/dev/null")?,
+                // A pipe or a terminal is opened by the shim.
+                Stdin::Null | Stdin::Pipe => CString::new("/dev/null")?,
                 Stdin::File(path) => path.to_c()?,
             },
             umask: Mode::from_raw_mode(spec.umask & 0o777),
@@ -74,14 +75,22 @@ fn candidates(program: &[u8], path: &[u8]) -> Result<Vec<CString>, std::ffi::Nul
     path.split(|byte| *byte == b':').map(in_dir).collect()
 }
 
+/// What the child's standard streams become.
+#[derive(Default)]
+pub(crate) struct ChildStdio {
+    /// Standard input; `None` is the file of the program.
+    pub(crate) input: Option<OwnedFd>,
+    /// Standard output and error; `None` is `/dev/null`.
+    pub(crate) output: Option<(OwnedFd, OwnedFd)>,
+}
+
 /// The ends of the pipes that the child needs, and what it must let go.
 pub(crate) struct ChildEnds<'a> {
     pub(crate) lock: BorrowedFd<'a>,
     pub(crate) release: OwnedFd,
     pub(crate) release_writer: BorrowedFd<'a>,
     pub(crate) report: OwnedFd,
-    /// Standard output and error; `None` is `/dev/null`.
-    pub(crate) output: Option<(OwnedFd, OwnedFd)>,
+    pub(crate) stdio: ChildStdio,
     pub(crate) shim: u32,
 }
 
@@ -123,7 +132,7 @@ pub(crate) fn run(ends: &ChildEnds<'_>, dir: &JobDir, program: &Program) -> ! {
         fork::exit_now(1);
     }
     fail_point!("child.before_exec");
-    let (stage, error) = become_program(ends.output.as_ref(), dir, program);
+    let (stage, error) = become_program(&ends.stdio, dir, program);
     let mut report = [0; REPORT_BYTES];
     report[..4].copy_from_slice(&(stage as i32).to_ne_bytes());
     report[4..].copy_from_slice(&error.raw_os_error().unwrap_or(libc::EINVAL).to_ne_bytes());
@@ -146,23 +155,24 @@ fn released(pipe: &OwnedFd) -> bool {
     }
 }
 
-fn become_program(
-    output: Option<&(OwnedFd, OwnedFd)>,
-    dir: &JobDir,
-    program: &Program,
-) -> (Stage, io::Error) {
+fn become_program(stdio: &ChildStdio, dir: &JobDir, program: &Program) -> (Stage, io::Error) {
     rustix::process::umask(program.umask);
     // Standard input is opened before the working directory changes: a relative path is taken
     // from the job directory.
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOCTTY;
-    let stdin = match rustix::fs::openat(dir, &program.stdin, flags, Mode::empty()) {
-        Ok(fd) => fd,
-        Err(error) => return (Stage::Stdin, error.into()),
+    let opened = match &stdio.input {
+        Some(_) => None,
+        None => match rustix::fs::openat(dir, &program.stdin, flags, Mode::empty()) {
+            Ok(fd) => Some(fd),
+            Err(error) => return (Stage::Stdin, error.into()),
+        },
     };
     if let Err(error) = rustix::process::chdir(&program.cwd) {
         return (Stage::Cwd, error.into());
     }
-    if let Err(error) = redirect(&stdin, output) {
+    if let Some(input) = stdio.input.as_ref().or(opened.as_ref())
+        && let Err(error) = redirect(input, stdio.output.as_ref())
+    {
         return (Stage::Redirect, error);
     }
     signals::reset_all();

@@ -3,6 +3,7 @@
 use fail::fail_point;
 
 use super::child::{Stage as ExecStage, display_name};
+use super::lock_name;
 use super::state::{Cause, Ended, Shim, Stage};
 use crate::identity::Sent;
 use crate::procfs::Proc;
@@ -108,13 +109,15 @@ impl Shim {
     /// keeps the lock until it succeeds.
     pub(crate) fn record(&mut self, now: u64) {
         let Some(ended) = self.ended else { return };
-        self.streams.finish(&self.dir, now);
+        self.streams.finish(&self.dir, now, self.terminal.as_deref_mut());
         let record = self.exit_record(ended);
         match self.slot.commit(&self.dir, &record) {
             Ok(()) => {
                 let _ = self.dir.remove(crate::jobdir::CONTROL);
                 self.stage = Stage::Recorded;
             }
+            // There is no place to record it any more, and nobody waits for it.
+            Err(_) if lock_name::is_gone(&self.lock) => self.stage = Stage::Recorded,
             Err(error) => {
                 self.requires_human = vec![format!("the exit cannot be recorded: {error}")];
                 self.stage = Stage::Recording { next: now + RETRY_MS_MAX };
@@ -166,6 +169,13 @@ impl Shim {
             (Some(Cause::Timeout), _) => {
                 let limit = self.spec.limits.timeout_ms.unwrap_or(0);
                 (ReasonRecord::Timeout, Some(format!("ran longer than {limit} ms")))
+            }
+            (Some(Cause::Removed), status) => {
+                let reason = match status {
+                    Status::Code(_) => ReasonRecord::Exited,
+                    Status::Signal { .. } => ReasonRecord::Signalled,
+                };
+                (reason, Some("the lock of its job directory was removed".to_owned()))
             }
             (None, Status::Code(_)) => (ReasonRecord::Exited, None),
             (None, Status::Signal { signal: libc::SIGKILL, .. }) if self.out_of_memory => {

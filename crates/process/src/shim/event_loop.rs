@@ -1,9 +1,13 @@
 //! The shim's only loop: wait for a descriptor or a moment, then move the job on.
 
+use std::os::fd::AsFd;
+
 use fail::fail_point;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::Timespec;
 
+use super::input::Input;
+use super::lock_name;
 use super::state::{Cause, Shim, Stage};
 use crate::clock;
 
@@ -13,13 +17,18 @@ pub(crate) fn run(mut shim: Shim) {
         shim.take_signals();
         shim.reap();
         let now = clock::mono_ms();
-        shim.streams.turn(&shim.dir, now);
+        shim.streams.turn(&shim.dir, now, shim.terminal.as_deref_mut());
         shim.answer_requests();
+        shim.pass_input();
+        shim.notice_removal(now);
         shim.advance(clock::mono_ms());
         if shim.stage == Stage::Recorded {
             break;
         }
         shim.wait();
+    }
+    if let Some(mut terminal) = shim.terminal.take() {
+        terminal.end();
     }
     fail_point!("shim.before_leave");
 }
@@ -32,6 +41,30 @@ impl Shim {
                 let cause = Cause::Stop { actor: "signal".to_owned() };
                 self.stop(cause, self.spec.limits.grace_ms);
             }
+        }
+    }
+
+    /// Serves those who are attached, and passes on what the job's input was given.
+    fn pass_input(&mut self) {
+        if let Some(terminal) = &mut self.terminal {
+            terminal.turn(self.token);
+        }
+        if let Some(input) = &mut self.input {
+            input.pass();
+        }
+    }
+
+    /// Ends the job when its directory was removed: no stop could reach it any more.
+    fn notice_removal(&mut self, now: u64) {
+        if !lock_name::is_gone(&self.lock) {
+            return;
+        }
+        match self.stage {
+            Stage::Running | Stage::Stopping { .. } | Stage::Draining { .. } => {
+                self.cause.get_or_insert(Cause::Removed);
+                self.stage = Stage::Ending { pass: 0, next: now };
+            }
+            Stage::Ending { .. } | Stage::Recording { .. } | Stage::Recorded => {}
         }
     }
 
@@ -91,9 +124,13 @@ impl Shim {
                 tv_nsec: i64::try_from(rest % 1000).unwrap_or(0) * 1_000_000,
             }
         });
-        let fds = [std::os::fd::AsFd::as_fd(&self.signals)];
-        let fds = fds.into_iter().chain(self.streams.fds()).chain(self.control.fds());
-        let mut fds: Vec<_> = fds.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
+        let read = [self.signals.as_fd()].into_iter();
+        let read = read.chain(self.streams.fds()).chain(self.control.fds());
+        let read = read.map(|fd| (fd, PollFlags::IN));
+        let input = self.input.iter().filter_map(Input::fd).map(|fd| (fd, PollFlags::OUT));
+        let terminal = self.terminal.iter().flat_map(|terminal| terminal.fds());
+        let fds = read.chain(input).chain(terminal);
+        let mut fds: Vec<_> = fds.map(|(fd, on)| PollFd::from_borrowed_fd(fd, on)).collect();
         // An interrupted or refused wait is only a turn taken early.
         let _ = poll(&mut fds, timeout.as_ref());
     }

@@ -8,18 +8,23 @@ use fail::fail_point;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::OFlags;
 use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::process::Pid;
 use tidegate_core::exit::Identity;
 
 use super::ShimExit;
-use super::child::{self, ChildEnds, Program};
+use super::child::{self, ChildEnds, ChildStdio, Program};
+use super::input::Input;
+use super::lock_name;
 use super::server::ControlServer;
 use super::slot::ExitSlot;
 use super::state::{Child, Parts, Shim};
+use super::stdio::Stdio;
 use super::streams::Streams;
+use super::terminal::{Terminal, give_to};
 use crate::cgroup::Cgroup;
 use crate::jobdir::{JobDir, JobDirError, LOCK, STARTED};
 use crate::output::OutputWriter;
-use crate::record::{OutputMode, Spec, StartedFile, StartedRecord, VERSION};
+use crate::record::{Spec, StartedFile, StartedRecord, VERSION};
 use crate::sys::fork::{Forked, fork_alone};
 use crate::sys::ofd;
 use crate::sys::pidfd::PidFd;
@@ -28,8 +33,8 @@ use crate::sys::wait;
 use crate::{clock, identity};
 
 /// Signals that the shim takes by descriptor. TERM and INT ask for an orderly stop, HUP for
-/// nothing.
-const SIGNALS: [i32; 4] = [libc::SIGCHLD, libc::SIGTERM, libc::SIGINT, libc::SIGHUP];
+/// nothing; IO says that a name was removed from the job directory.
+const SIGNALS: [i32; 5] = [libc::SIGCHLD, libc::SIGTERM, libc::SIGINT, libc::SIGHUP, libc::SIGIO];
 
 /// Why nothing was started.
 pub(crate) struct Refusal {
@@ -65,7 +70,18 @@ pub(crate) fn launch(dir: JobDir) -> Result<Shim, Refusal> {
     let control = ControlServer::bind(&dir).map_err(Refusal::storage)?;
     let shim = identity::own().map_err(Refusal::os)?;
 
-    let forked = fork_child(&lock, &dir, &spec, &program, shim.pid).map_err(Refusal::os)?;
+    let (ours, theirs) = Stdio::open(&spec).map_err(Refusal::os)?;
+    lock_name::watch(&dir);
+    let input = ours.input.map(|pipe| Input::create(&dir, pipe)).transpose();
+    let input = input.map_err(Refusal::storage)?;
+    let group = ours.terminal.as_ref();
+    let forked = fork_child(&lock, &dir, theirs, &program, shim.pid).map_err(Refusal::os)?;
+    if let Some((pty, _)) = group
+        && let Err(error) = give_to(&pty.slave, forked.group)
+    {
+        abandon(&forked, None);
+        return Err(Refusal::os(error));
+    }
     let Some(child) = identity::of(forked.pid).map_err(Refusal::os)? else {
         return Err(Refusal { exit: ShimExit::Refused });
     };
@@ -85,10 +101,24 @@ pub(crate) fn launch(dir: JobDir) -> Result<Shim, Refusal> {
     // Nobody reads when the child was killed meanwhile; then that is how the job ended.
     let _ = rustix::io::write(&forked.release, b"!");
     fail_point!("shim.after_release");
-    let streams = Streams::new(forked.output, Some(forked.report), writer);
+    let streams = Streams::new(ours.output, Some(forked.report), writer);
     let child = Child { identity: child, pidfd: forked.pidfd };
-    let parts =
-        Parts { lock, dir, spec, own: shim, child, signals, slot, streams, control, cgroup };
+    let terminal = ours.terminal.map(|(pty, size)| Box::new(Terminal::new(pty, size)));
+    let own = shim;
+    let parts = Parts {
+        lock,
+        dir,
+        spec,
+        own,
+        child,
+        signals,
+        slot,
+        streams,
+        control,
+        cgroup,
+        input,
+        terminal,
+    };
     Ok(Shim::new(parts, &started))
 }
 
@@ -133,27 +163,19 @@ struct ForkedChild {
     pidfd: PidFd,
     release: OwnedFd,
     report: OwnedFd,
-    output: Option<(OwnedFd, OwnedFd)>,
+    group: Pid,
 }
 
 fn fork_child(
     lock: &File,
     dir: &JobDir,
-    spec: &Spec,
+    stdio: ChildStdio,
     program: &Program,
     shim: u32,
 ) -> io::Result<ForkedChild> {
     let (release, release_writer) = pipe_with(PipeFlags::CLOEXEC)?;
     let (report_reader, report) = pipe_with(PipeFlags::CLOEXEC)?;
     rustix::io::ioctl_fionbio(&report_reader, true)?;
-    let (ours, theirs) = match spec.output {
-        OutputMode::Null => (None, None),
-        OutputMode::Pipe => {
-            let (stdout, stdout_writer) = output_pipe()?;
-            let (stderr, stderr_writer) = output_pipe()?;
-            (Some((stdout, stderr)), Some((stdout_writer, stderr_writer)))
-        }
-    };
     fail_point!("shim.before_fork", |_| Err(io::Error::from_raw_os_error(libc::EAGAIN)));
     let pid = match fork_alone()? {
         Forked::Parent(pid) => pid,
@@ -163,7 +185,7 @@ fn fork_child(
                 release,
                 release_writer: release_writer.as_fd(),
                 report,
-                output: theirs,
+                stdio,
                 shim,
             };
             child::run(&ends, dir, program)
@@ -171,18 +193,12 @@ fn fork_child(
     };
     fail_point!("shim.after_fork");
     // Both sides set the group: whoever comes first. An error means that the child was faster.
-    let group = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
-    let _ = rustix::process::setpgid(group, group);
+    let group = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    let group = group.ok_or_else(|| io::Error::from_raw_os_error(libc::ESRCH))?;
+    let _ = rustix::process::setpgid(Some(group), Some(group));
     // Not reaped before the shim says so: its pid cannot be recycled.
     let pidfd = PidFd::open(pid)?;
-    Ok(ForkedChild { pid, pidfd, release: release_writer, report: report_reader, output: ours })
-}
-
-/// A pipe whose reading end does not block.
-fn output_pipe() -> io::Result<(OwnedFd, OwnedFd)> {
-    let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
-    rustix::io::ioctl_fionbio(&reader, true)?;
-    Ok((reader, writer))
+    Ok(ForkedChild { pid, pidfd, release: release_writer, report: report_reader, group })
 }
 
 fn record(

@@ -7,12 +7,16 @@
 mod child;
 mod ending;
 mod event_loop;
+mod input;
 mod launch;
+mod lock_name;
 mod requests;
 mod server;
 mod slot;
 mod state;
+mod stdio;
 mod streams;
+mod terminal;
 
 use std::io;
 use std::path::Path;

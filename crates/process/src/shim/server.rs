@@ -6,7 +6,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 
 use rustix::net::sockopt::socket_peercred;
 
-use crate::control::LINE_BYTES_MAX;
+use crate::control::REQUEST_BYTES_MAX;
 use crate::jobdir::{CONTROL, JobDir};
 
 /// Connections at a time; more have to wait.
@@ -16,9 +16,11 @@ const CONNECTIONS_MAX: usize = 8;
 pub(crate) struct ControlServer {
     listener: UnixListener,
     open: Vec<Connection>,
+    accepted: u64,
 }
 
 struct Connection {
+    number: u64,
     stream: UnixStream,
     received: Vec<u8>,
 }
@@ -29,7 +31,7 @@ impl ControlServer {
         dir.remove(CONTROL)?;
         let listener = UnixListener::bind(dir.short_path(CONTROL))?;
         listener.set_nonblocking(true)?;
-        Ok(Self { listener, open: Vec::new() })
+        Ok(Self { listener, open: Vec::new(), accepted: 0 })
     }
 
     /// The descriptors to wait for.
@@ -40,31 +42,42 @@ impl ControlServer {
 
     /// Takes in whoever waits and what they sent: whole lines, each with the connection to answer.
     /// Only processes of our own user are listened to.
-    pub(crate) fn receive(&mut self) -> Vec<(usize, Vec<u8>)> {
+    pub(crate) fn receive(&mut self) -> Vec<(u64, Vec<u8>)> {
         while self.open.len() < CONNECTIONS_MAX {
             let Ok((stream, _)) = self.listener.accept() else { break };
             if stream.set_nonblocking(true).is_ok() && is_own_user(&stream) {
-                self.open.push(Connection { stream, received: Vec::new() });
+                self.accepted += 1;
+                let number = self.accepted;
+                self.open.push(Connection { number, stream, received: Vec::new() });
             }
         }
         self.open.retain_mut(Connection::fill);
         let mut lines = Vec::new();
-        for (number, connection) in self.open.iter_mut().enumerate() {
+        for connection in &mut self.open {
             while let Some(end) = connection.received.iter().position(|byte| *byte == b'\n') {
                 let rest = connection.received.split_off(end + 1);
-                lines.push((number, std::mem::replace(&mut connection.received, rest)));
+                lines.push((connection.number, std::mem::replace(&mut connection.received, rest)));
             }
         }
         lines
     }
 
     /// Answers one line. Who does not read its answers is cut off at the next turn.
-    pub(crate) fn answer(&mut self, number: usize, mut line: Vec<u8>) {
+    pub(crate) fn answer(&mut self, number: u64, mut line: Vec<u8>) {
         line.push(b'\n');
-        let Some(connection) = self.open.get_mut(number) else { return };
+        let connection = self.open.iter_mut().find(|connection| connection.number == number);
+        let Some(connection) = connection else { return };
         if connection.stream.write_all(&line).is_err() {
             let _ = connection.stream.shutdown(std::net::Shutdown::Both);
         }
+    }
+
+    /// Lets go of a connection that is to carry something else than lines. None may have come after
+    /// the one that asked for it.
+    pub(crate) fn release(&mut self, number: u64) -> Option<UnixStream> {
+        let at = self.open.iter().position(|connection| connection.number == number)?;
+        let connection = self.open.remove(at);
+        connection.received.is_empty().then_some(connection.stream)
     }
 }
 
@@ -81,7 +94,7 @@ impl Connection {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(_) => return false,
             }
-            if self.received.len() > LINE_BYTES_MAX {
+            if self.received.len() > REQUEST_BYTES_MAX {
                 return false;
             }
         }

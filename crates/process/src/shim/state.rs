@@ -6,9 +6,11 @@ use std::io;
 use fail::fail_point;
 use tidegate_core::exit::Identity;
 
+use super::input::Input;
 use super::server::ControlServer;
 use super::slot::ExitSlot;
 use super::streams::Streams;
+use super::terminal::Terminal;
 use crate::cgroup::Cgroup;
 use crate::clock;
 use crate::control::{Phase, Status};
@@ -38,8 +40,12 @@ pub(crate) struct Ended {
 /// Why the shim itself ends the job.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Cause {
-    Stop { actor: String },
+    Stop {
+        actor: String,
+    },
     Timeout,
+    /// The job directory was removed: nobody can learn of the job any more.
+    Removed,
 }
 
 /// How far the job is; times on the monotonic clock in milliseconds.
@@ -75,12 +81,14 @@ pub(crate) struct Parts {
     pub(crate) streams: Streams,
     pub(crate) control: ControlServer,
     pub(crate) cgroup: Option<Cgroup>,
+    pub(crate) input: Option<Input>,
+    pub(crate) terminal: Option<Box<Terminal>>,
 }
 
 /// All of one running shim.
 pub(crate) struct Shim {
     /// Held for life: the kernel lets it go when the process ends.
-    _lock: File,
+    pub(crate) lock: File,
     pub(crate) dir: JobDir,
     pub(crate) spec: Spec,
     pub(crate) own: Identity,
@@ -89,6 +97,9 @@ pub(crate) struct Shim {
     pub(crate) slot: ExitSlot,
     pub(crate) streams: Streams,
     pub(crate) control: ControlServer,
+    pub(crate) input: Option<Input>,
+    /// Only for a job that has one: it is by far the largest part.
+    pub(crate) terminal: Option<Box<Terminal>>,
     pub(crate) stage: Stage,
     pub(crate) cause: Option<Cause>,
     pub(crate) ended: Option<Ended>,
@@ -109,7 +120,9 @@ pub(crate) struct Shim {
 impl Shim {
     /// The state right after the release.
     pub(crate) fn new(parts: Parts, started: &StartedRecord) -> Self {
-        let Parts { lock, dir, spec, own, child, signals, slot, streams, control, cgroup } = parts;
+        let Parts { lock, dir, spec, own, child, signals, slot, streams, control, cgroup, .. } =
+            parts;
+        let (input, terminal) = (parts.input, parts.terminal);
         let session =
             rustix::process::getsid(None).is_ok_and(|session| session == rustix::process::getpid());
         let claim = Claim {
@@ -123,7 +136,7 @@ impl Shim {
         };
         let now = clock::mono_ms();
         Self {
-            _lock: lock,
+            lock,
             dir,
             own,
             child,
@@ -131,6 +144,8 @@ impl Shim {
             slot,
             streams,
             control,
+            input,
+            terminal,
             stage: Stage::Running,
             cause: None,
             ended: None,
@@ -203,7 +218,9 @@ impl Shim {
     /// TERM to the main process' group; CONT as well, for a stopped process cannot act on TERM.
     fn terminate_group(&self) {
         fail_point!("shim.before_terminate");
-        for signal in [libc::SIGTERM, libc::SIGCONT] {
+        // Shells in a terminal heed no TERM, but what a terminal sends when it is closed.
+        let hangup = self.terminal.as_ref().map(|_| libc::SIGHUP);
+        for signal in [libc::SIGTERM].into_iter().chain(hangup).chain([libc::SIGCONT]) {
             if self.signal_group(signal).is_err() {
                 let _ = self.child.pidfd.send(signal);
             }
@@ -241,6 +258,8 @@ impl Shim {
             },
             bytes: self.streams.bytes(),
             requires_human: self.requires_human.clone(),
+            terminal: self.terminal.as_ref().map(|terminal| terminal.status()),
+            input: self.input.as_ref().map(Input::status),
         }
     }
 }

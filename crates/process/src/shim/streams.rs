@@ -1,10 +1,11 @@
-//! The pipes of the main process: drained into the output, whatever the disk says.
+//! The pipes or the terminal of the main process: drained into the output, whatever the disk says.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::io::Errno;
 
 use super::child::{REPORT_BYTES, Stage, read_report};
+use super::terminal::Terminal;
 use crate::jobdir::JobDir;
 use crate::output::{OutputWriter, Stream};
 use crate::record::Bytes;
@@ -32,11 +33,11 @@ pub(crate) struct Streams {
 
 impl Streams {
     pub(crate) fn new(
-        output: Option<(OwnedFd, OwnedFd)>,
+        output: (Option<OwnedFd>, Option<OwnedFd>),
         report: Option<OwnedFd>,
         writer: OutputWriter,
     ) -> Self {
-        let (stdout, stderr) = output.unzip();
+        let (stdout, stderr) = output;
         let buffer = vec![0; BUFFER_BYTES].into_boxed_slice();
         Self { stdout, stderr, report, writer, buffer }
     }
@@ -57,18 +58,19 @@ impl Streams {
     }
 
     /// Drains both pipes for a turn and flushes the index if that is due.
-    pub(crate) fn turn(&mut self, dir: &JobDir, now_ms: u64) {
-        self.drain(dir, READS_PER_TURN);
+    pub(crate) fn turn(&mut self, dir: &JobDir, now_ms: u64, terminal: Option<&mut Terminal>) {
+        self.drain(dir, READS_PER_TURN, terminal);
         self.writer.flush_if_due(now_ms);
     }
 
     /// Drains what is left in the pipes, 16 MiB each at most, and flushes the index.
-    pub(crate) fn finish(&mut self, dir: &JobDir, now_ms: u64) {
-        self.drain(dir, (16 << 20) / BUFFER_BYTES);
+    pub(crate) fn finish(&mut self, dir: &JobDir, now_ms: u64, terminal: Option<&mut Terminal>) {
+        // A terminal gives little at a time; it holds little as well.
+        self.drain(dir, (16 << 20) / BUFFER_BYTES, terminal);
         self.writer.flush(now_ms);
     }
 
-    fn drain(&mut self, dir: &JobDir, reads: usize) {
+    fn drain(&mut self, dir: &JobDir, reads: usize, mut terminal: Option<&mut Terminal>) {
         for stream in [Stream::Stdout, Stream::Stderr] {
             let pipe = match stream {
                 Stream::Stdout => &mut self.stdout,
@@ -78,7 +80,13 @@ impl Streams {
                 let Some(fd) = pipe else { break };
                 match rustix::io::read(&*fd, &mut self.buffer[..]) {
                     Ok(0) => *pipe = None,
-                    Ok(count) => self.writer.store(dir, stream, &self.buffer[..count]),
+                    Ok(count) => {
+                        let bytes = &self.buffer[..count];
+                        self.writer.store(dir, stream, bytes);
+                        if let Some(terminal) = terminal.as_deref_mut() {
+                            terminal.take(bytes);
+                        }
+                    }
                     Err(Errno::INTR) => {}
                     Err(Errno::AGAIN) => break,
                     Err(_) => *pipe = None,

@@ -3,6 +3,7 @@
 //! All `unsafe` of the workspace lives in this folder. It knows nothing of jobs.
 
 pub(crate) mod deathsig;
+pub(crate) mod dnotify;
 pub(crate) mod exec;
 pub(crate) mod fork;
 pub(crate) mod landlock;
