@@ -15,6 +15,7 @@
 //! (lock files that a killed git left there are removed), and writes happen only under the [`RepoLock`].
 
 mod admin_dir;
+mod blame;
 mod checkout;
 mod commit;
 mod environment;
@@ -26,6 +27,8 @@ mod forward_recovery;
 mod git;
 mod identity;
 mod invocation;
+mod line_diff;
+mod lost_lines;
 mod merge;
 mod message;
 mod overwrite;
@@ -35,6 +38,8 @@ mod remove_tree;
 mod replay;
 mod repo;
 mod repo_lock;
+mod revert_search;
+mod silent_revert;
 mod snapshot;
 mod status;
 mod std_exec;
@@ -42,6 +47,7 @@ mod sync;
 mod target;
 mod tree_diff;
 mod version;
+mod versions;
 mod worktree;
 mod worktree_list;
 
@@ -59,6 +65,7 @@ pub use refs::DefaultBranch;
 pub use replay::{RebaseOutcome, Replayed};
 pub use repo::Repo;
 pub use repo_lock::{Holder, RepoLock};
+pub use silent_revert::{LostLine, RevertCheck, RevertKind, SilentRevert};
 pub use snapshot::{
     Contents, FILE_BYTES_MAX, KEPT, LeftOut, ListedSnapshot, RestoreOutcome, RestoreRequest,
     Snapshot, SnapshotOutcome, SnapshotRequest, Vault, WhyLeftOut,

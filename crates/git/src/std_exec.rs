@@ -2,19 +2,15 @@
 //! the program ends when its caller dies.
 
 use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::exec::{Call, Done, Ending, Exec};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 
-/// How long to look between two checks for the end of a program that has closed neither of its outputs.
-const POLL: Duration = Duration::from_millis(20);
-/// How long outputs that a background process of a hook keeps open are read after the program itself has ended.
-const DRAIN: Duration = Duration::from_millis(200);
+use crate::exec::{Call, Done, Ending, Exec};
 
 /// Runs each call in a process group of its own, which is killed when the time is over.
 #[derive(Debug, Clone, Copy, Default)]
@@ -36,12 +32,56 @@ impl Exec for StdExec {
             .process_group(0)
             .spawn()?;
         fail::fail_point!("git.program.after_spawn");
-        let (closed, ends) = mpsc::channel();
-        feed(child.stdin.take(), call.stdin.clone());
-        let stdout = collect(child.stdout.take(), closed.clone());
-        let stderr = collect(child.stderr.take(), closed);
-        let status = wait(&mut child, &ends, call.timeout)?;
-        Ok(Done { ending: ending(status), stdout: taken(&stdout), stderr: taken(&stderr) })
+        let attended = attend(&mut child, call);
+        if attended.is_err() {
+            // Not reaped yet, or reaped and then without effect: it is never left behind.
+            kill_group(&child);
+            let _ = child.wait();
+        }
+        attended
+    }
+}
+
+/// Feeds and drains a program until it has ended. What it wrote is in the pipes then: all of that is read, and nothing
+/// that a background process of a hook, which keeps them open, may write later.
+fn attend(child: &mut Child, call: &Call) -> io::Result<Done> {
+    let deadline = Instant::now() + call.timeout;
+    let process = open(child)?;
+    let mut input = Input::take(child.stdin.take(), &call.stdin)?;
+    let mut stdout = Output::take(child.stdout.take())?;
+    let mut stderr = Output::take(child.stderr.take())?;
+    loop {
+        input.turn();
+        stdout.turn();
+        stderr.turn();
+        if let Some(status) = child.try_wait()? {
+            stdout.turn();
+            stderr.turn();
+            return Ok(Done { ending: ending(status), stdout: stdout.bytes, stderr: stderr.bytes });
+        }
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        let mut fds = vec![PollFd::new(&process, PollFlags::IN)];
+        fds.extend(input.pipe.iter().map(|pipe| PollFd::new(pipe, PollFlags::OUT)));
+        fds.extend(stdout.pipe.iter().map(|pipe| PollFd::new(pipe, PollFlags::IN)));
+        fds.extend(stderr.pipe.iter().map(|pipe| PollFd::new(pipe, PollFlags::IN)));
+        // An interrupted wait is only a turn taken early.
+        let _ = poll(&mut fds, Some(&timespec(left)));
+    }
+}
+
+fn open(child: &Child) -> io::Result<OwnedFd> {
+    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    let pid = pid.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
+    Ok(pidfd_open(pid, PidfdFlags::empty())?)
+}
+
+fn timespec(left: Duration) -> Timespec {
+    Timespec {
+        tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX),
+        tv_nsec: i64::from(left.subsec_nanos()),
     }
 }
 
@@ -51,87 +91,68 @@ fn ending(status: ExitStatus) -> Ending {
         .map_or_else(|| Ending::Signalled(status.signal().unwrap_or_default()), Ending::Exited)
 }
 
-/// Waits for the program, then shortly for the ends of its outputs.
-fn wait(child: &mut Child, ends: &Receiver<()>, timeout: Duration) -> io::Result<ExitStatus> {
-    let deadline = Instant::now() + timeout;
-    let mut open = 2;
-    let status = loop {
-        if let Some(status) = child.try_wait()? {
-            break status;
-        }
-        if Instant::now() >= deadline {
-            kill_group(child);
-            child.wait()?;
-            return Err(io::ErrorKind::TimedOut.into());
-        }
-        if open > 0 {
-            match ends.recv_timeout(POLL) {
-                Ok(()) => open -= 1,
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => open = 0,
-            }
-        } else {
-            thread::sleep(Duration::from_millis(1));
-        }
-    };
-    let drained = Instant::now() + DRAIN;
-    while open > 0 {
-        let left = drained.saturating_duration_since(Instant::now());
-        match ends.recv_timeout(left) {
-            Ok(()) => open -= 1,
-            Err(_) => break,
-        }
-    }
-    Ok(status)
-}
-
 /// The child has not been reaped yet, so its number is still its own.
 fn kill_group(child: &Child) {
-    let group = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw);
+    let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     if let Some(group) = group {
         // It may have ended in this moment; there is nothing left to kill then.
-        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+        let _ = kill_process_group(group, Signal::KILL);
     }
 }
 
-/// A program that does not read its input closes the pipe; that is its right.
-fn feed(pipe: Option<impl Write + Send + 'static>, bytes: Vec<u8>) {
-    let Some(mut pipe) = pipe else { return };
-    if bytes.is_empty() {
-        return;
-    }
-    thread::spawn(move || {
-        let _ = pipe.write_all(&bytes);
-    });
+/// What the program may read.
+struct Input<'a> {
+    pipe: Option<ChildStdin>,
+    rest: &'a [u8],
 }
 
-fn collect(
-    pipe: Option<impl Read + Send + 'static>,
-    closed: mpsc::Sender<()>,
-) -> Arc<Mutex<Vec<u8>>> {
-    let bytes = Arc::new(Mutex::new(Vec::new()));
-    let Some(mut pipe) = pipe else { return bytes };
-    let target = Arc::clone(&bytes);
-    thread::spawn(move || {
-        let mut buffer = vec![0; 64 * 1024];
-        loop {
-            match pipe.read(&mut buffer) {
+impl<'a> Input<'a> {
+    fn take(pipe: Option<ChildStdin>, rest: &'a [u8]) -> io::Result<Self> {
+        if let Some(pipe) = &pipe {
+            rustix::io::ioctl_fionbio(pipe, true)?;
+        }
+        Ok(Self { pipe, rest })
+    }
+
+    fn turn(&mut self) {
+        while let Some(pipe) = &mut self.pipe {
+            if self.rest.is_empty() {
+                self.pipe = None;
+                break;
+            }
+            match pipe.write(self.rest) {
+                Ok(count) => self.rest = &self.rest[count..],
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Ok(0) | Err(_) => break,
-                Ok(n) => target
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .extend_from_slice(&buffer[..n]),
+                // A program that does not read its input closes the pipe; that is its right.
+                Err(_) => self.pipe = None,
             }
         }
-        // Nobody listens any more when the call was given up.
-        let _ = closed.send(());
-    });
-    bytes
+    }
 }
 
-fn taken(bytes: &Arc<Mutex<Vec<u8>>>) -> Vec<u8> {
-    std::mem::take(&mut bytes.lock().unwrap_or_else(PoisonError::into_inner))
+/// What the program writes.
+struct Output<P> {
+    pipe: Option<P>,
+    bytes: Vec<u8>,
+}
+
+impl<P: Read + AsFd> Output<P> {
+    fn take(pipe: Option<P>) -> io::Result<Self> {
+        if let Some(pipe) = &pipe {
+            rustix::io::ioctl_fionbio(pipe, true)?;
+        }
+        Ok(Self { pipe, bytes: Vec::new() })
+    }
+
+    /// Reads what is there.
+    fn turn(&mut self) {
+        let Some(pipe) = &mut self.pipe else { return };
+        match pipe.read_to_end(&mut self.bytes) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Ok(_) | Err(_) => self.pipe = None,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -156,6 +177,17 @@ mod tests {
             (done.ending, &done.stdout[..], &done.stderr[..]),
             (Ending::Exited(3), &b"given"[..], &b"bad\n"[..])
         );
+    }
+
+    #[test]
+    fn output_that_outlasts_the_program_in_its_pipe_is_read_whole() {
+        // More than a pipe holds, and a last piece that nobody has read when the program ends.
+        let script = "cat >/dev/null; head -c 300000 /dev/zero; printf tail";
+        for _ in 0..20 {
+            let done = shell(script, Duration::from_mins(1)).unwrap();
+            assert_eq!(done.stdout.len(), 300_004);
+            assert!(done.stdout.ends_with(b"tail"));
+        }
     }
 
     #[test]

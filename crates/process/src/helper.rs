@@ -142,7 +142,11 @@ fn attend(child: &mut Child, helper: &Helper) -> io::Result<HelperOutput> {
         pipes.turn();
         if ended.is_none() {
             ended = child.try_wait()?;
-            until = if ended.is_some() { Instant::now() + DRAIN } else { until };
+            if ended.is_some() {
+                // What it wrote last lies in the pipes, however long this thread was kept from looking.
+                pipes.turn();
+                until = Instant::now() + DRAIN;
+            }
         }
         let over = Instant::now() >= until;
         match ended {
