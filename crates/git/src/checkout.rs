@@ -9,6 +9,7 @@ use tidegate_core::ids::Oid;
 
 use crate::admin_dir::AdminDir;
 use crate::error::Result;
+use crate::furnish::{Furnished, Furnishing};
 use crate::remove_tree::remove_tree;
 use crate::repo::Repo;
 use crate::worktree::{WorktreeHead, canonical_target};
@@ -45,12 +46,20 @@ pub struct Checkout {
 pub struct CheckoutPool {
     repo: Repo,
     root: PathBuf,
+    furnishing: Furnishing,
 }
 
 impl CheckoutPool {
     /// The pool in this folder, which need not exist.
     pub fn new(repo: Repo, root: PathBuf) -> Self {
-        Self { repo, root }
+        Self { repo, root, furnishing: Furnishing::default() }
+    }
+
+    /// The same, whose checkouts get this beside the files of their commit. Files of the user are not among it.
+    #[must_use]
+    pub fn furnished(mut self, furnishing: Furnishing) -> Self {
+        self.furnishing = furnishing;
+        self
     }
 
     /// Makes a slot a clean checkout of a commit. Only one caller uses a slot at a time; nothing runs in it.
@@ -68,6 +77,11 @@ impl CheckoutPool {
         if !reused {
             self.make(&path, commit)?;
         }
+        let mut record = Furnished::default();
+        if self.furnishing.submodules {
+            self.repo.fill_submodules(&path, &mut record)?;
+        }
+        self.repo.fill_lfs(&path, self.furnishing.lfs, &mut record)?;
         let there = |cache: &&PathBuf| reused && path.join(cache).symlink_metadata().is_ok();
         let kept = keep.iter().filter(there).cloned().collect();
         Ok(Checkout { path, commit: commit.clone(), tree, kept })
@@ -116,6 +130,8 @@ impl CheckoutPool {
             let stale = self.repo.worktrees()?.into_iter().find(|listed| listed.path == path);
             self.repo.add_worktree(path, WorktreeHead::Detached(commit), stale.as_ref())?;
         }
+        // A gate sees the whole commit, whatever part of it the user has.
+        AdminDir::of(&self.repo, path)?.forget_sparse()?;
         fail::fail_point!("git.checkout.before_fill");
         self.call(path, "filling a checkout")
             .args(["reset", "--hard", "--quiet", "--no-recurse-submodules"])
@@ -132,6 +148,7 @@ impl CheckoutPool {
         self.repo
             .write_in(path, doing)
             .without_sync()
+            .with_lfs(self.furnishing.lfs)
             .global("-c")
             .global("core.sparseCheckout=false")
             .global("-c")

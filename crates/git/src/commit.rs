@@ -1,5 +1,6 @@
 //! Committing what an agent left over in its worktree. It must not know agents, nor what follows from the outcome.
 
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use tidegate_core::ids::Oid;
@@ -7,6 +8,7 @@ use tidegate_core::ids::Oid;
 use crate::admin_dir::AdminDir;
 use crate::error::{GitError, Result};
 use crate::exec::Done;
+use crate::furnish::Furnished;
 use crate::identity::{Identity, IdentitySource};
 use crate::invocation::{Invocation, tail};
 use crate::message::with_trailers;
@@ -107,7 +109,12 @@ impl Repo {
         if !self.is_ancestor(&request.base, &head)? {
             return Ok(CommitOutcome::LeftBase { head: Some(head) });
         }
-        let status = self.status(worktree, Scope::All)?;
+        // What was copied from the user's checkout is the user's, whatever git says of it by now.
+        let guarded = Furnished::read(&admin)?.unwrap_or_default().included;
+        let (kept_out, status): (Vec<_>, Vec<_>) = self
+            .status(worktree, Scope::All)?
+            .into_iter()
+            .partition(|dirty| guarded.contains(&dirty.path));
         if status.is_empty() && !is_merging(&admin) {
             return Ok(settled(request, head));
         }
@@ -116,7 +123,10 @@ impl Repo {
                 committed: (head != request.base).then_some(head),
                 paths: status,
             }),
-            CommitMode::Auto => self.commit_all(request, &admin, head, status),
+            CommitMode::Auto => {
+                self.unstage(worktree, &kept_out)?;
+                self.commit_all(request, &admin, head, (status, kept_out))
+            }
         }
     }
 
@@ -125,7 +135,7 @@ impl Repo {
         request: &CommitRequest,
         admin: &AdminDir,
         head: Oid,
-        status: Vec<DirtyPath>,
+        (status, kept_out): (Vec<DirtyPath>, Vec<DirtyPath>),
     ) -> Result<CommitOutcome> {
         let impossible: Vec<_> =
             status.into_iter().filter(|dirty| !is_committable(dirty.change)).collect();
@@ -136,7 +146,8 @@ impl Repo {
         fail::fail_point!("git.commit.before_add");
         let added = self
             .write_in(worktree, "adding the changes of a worktree")
-            .args(["add", "--all", "--", "."])
+            .args(["add", "--all", "--pathspec-from-file=-", "--pathspec-file-nul"])
+            .stdin(all_but(&kept_out))
             .done()?;
         fail::fail_point!("git.commit.after_add");
         if !added.success() {
@@ -165,6 +176,19 @@ impl Repo {
             }
             _ => Err(call.refused(&done)),
         }
+    }
+
+    /// Takes paths out of the index that are not in the head.
+    fn unstage(&self, worktree: &Path, paths: &[DirtyPath]) -> Result<()> {
+        if paths.is_empty() {
+            return Ok(());
+        }
+        self.write_in(worktree, "unstaging copied files")
+            .env("GIT_LITERAL_PATHSPECS", "1")
+            .args(["reset", "--quiet", "--pathspec-from-file=-", "--pathspec-file-nul", "HEAD"])
+            .stdin(listed("", paths))
+            .bytes()
+            .map(drop)
     }
 
     fn run_commit<'a>(&'a self, request: &'a CommitRequest) -> Result<(Invocation<'a>, Done)> {
@@ -204,6 +228,23 @@ impl<'a> Invocation<'a> {
             .env("GIT_COMMITTER_DATE", &date)
             .stdin(with_trailers(&request.message, &request.trailers))
     }
+}
+
+/// Everything but these paths, as a list for git.
+fn all_but(kept_out: &[DirtyPath]) -> Vec<u8> {
+    let mut list = b":(top)\0".to_vec();
+    list.extend(listed(":(top,exclude,literal)", kept_out));
+    list
+}
+
+fn listed(before: &str, paths: &[DirtyPath]) -> Vec<u8> {
+    let mut list = Vec::new();
+    for dirty in paths {
+        list.extend_from_slice(before.as_bytes());
+        list.extend_from_slice(dirty.path.as_os_str().as_bytes());
+        list.push(0);
+    }
+    list
 }
 
 fn named<'a>(mut call: Invocation<'a>, identity: &Identity, when_unix_s: i64) -> Invocation<'a> {

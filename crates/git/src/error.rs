@@ -50,6 +50,23 @@ pub enum GitError {
         /// The thing, as the caller named it.
         what: String,
     },
+    /// The user's repository holds a submodule, but not the commit of it that is wanted. A person can bring it.
+    #[error(
+        "the submodule {} is not ready: its commit {commit} is not in your repository; `git submodule update --init --recursive` in your checkout brings it",
+        path.display()
+    )]
+    SubmoduleNotReady {
+        /// Its path in the checkout.
+        path: PathBuf,
+        /// The commit.
+        commit: String,
+    },
+    /// The content of files in Git LFS could not be fetched. A person has to look.
+    #[error("the files of Git LFS could not be fetched: {}", output.trim_end())]
+    LfsFailed {
+        /// The end of what it printed.
+        output: String,
+    },
     /// A ref cannot be created because another one has the name of its folder (or the other way round).
     #[error("the ref {refname} cannot be created while {by} exists")]
     RefBlocked {
@@ -146,6 +163,8 @@ impl GitError {
             | Self::BranchInUse { .. }
             | Self::Diverged { .. }
             | Self::ForeignWorktree { .. }
+            | Self::SubmoduleNotReady { .. }
+            | Self::LfsFailed { .. }
             | Self::Refused { .. }
             | Self::Unparsable { .. } => false,
         }

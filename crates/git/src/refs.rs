@@ -48,6 +48,19 @@ impl Repo {
             .answer()
     }
 
+    /// Full names of the local branches.
+    ///
+    /// # Errors
+    /// What a call can give.
+    pub fn branches(&self) -> Result<Vec<String>> {
+        let listed = self
+            .read("listing branches")
+            .args(["for-each-ref", "--format=%(refname)", "refs/heads/"])
+            .bytes()?;
+        let names = listed.split(|byte| *byte == b'\n').filter(|name| !name.is_empty());
+        Ok(names.map(|name| String::from_utf8_lossy(name).into_owned()).collect())
+    }
+
     /// The tree of a commit.
     ///
     /// # Errors

@@ -10,14 +10,15 @@ use tidegate_core::ids::Oid;
 use crate::admin_dir::AdminDir;
 use crate::error::{GitError, Result};
 use crate::forward_recovery::Locks;
+use crate::furnish::{Furnished, Furnishing};
 use crate::remove_tree::remove_tree;
 use crate::repo::Repo;
 use crate::status::{DirtyPath, Scope};
 use crate::sync::{SyncOutcome, SyncRequest};
 use crate::worktree_list::Listed;
 
-/// Says, in the administrative directory, that the worktree was handed out: from then on nothing there is reset.
-const READY: &str = "tidegate-ready";
+/// Says, in the administrative directory, that the files are older than the registration.
+const KEPT: &str = "tidegate-kept";
 
 /// What is wanted. The caller guarantees that no job runs in the worktree.
 #[derive(Debug, Clone)]
@@ -32,6 +33,10 @@ pub struct WorktreeRequest {
     pub keep_base_as: String,
     /// A commit of the target to merge into the branch, if the worktree is clean.
     pub sync: Option<SyncRequest>,
+    /// What it gets beside the files of its commit, when it is made.
+    pub furnishing: Furnishing,
+    /// The making that is to be thrown away, if it is still that: nobody was ever let into it.
+    pub discard: Option<String>,
 }
 
 /// A worktree that is ready.
@@ -49,6 +54,8 @@ pub struct PreparedWorktree {
     pub dirty: Vec<DirtyPath>,
     /// What came of [`WorktreeRequest::sync`].
     pub sync: SyncOutcome,
+    /// What it was made with.
+    pub furnished: Furnished,
 }
 
 impl Repo {
@@ -62,12 +69,16 @@ impl Repo {
     /// `base`; what a call can give.
     pub fn prepare_worktree(&self, request: &WorktreeRequest) -> Result<PreparedWorktree> {
         let path = canonical_target(&request.path)?;
+        if let Some(making) = &request.discard {
+            self.discard_making(&path, making)?;
+        }
         let (made, admin) = self.ensure_registered(request, &path)?;
         admin.remove_own_locks()?;
         self.recover_forward(&admin, Locks::Reclaim)?;
-        if !admin.join(READY).exists() {
-            self.fill(&path, &admin)?;
-        }
+        let furnished = match Furnished::read(&admin)? {
+            Some(furnished) => furnished,
+            None => self.fill(&path, &admin, &request.furnishing)?,
+        };
         let branch = self.branch_in(&path)?;
         let sync = match &request.sync {
             None => SyncOutcome::NotAsked,
@@ -78,7 +89,19 @@ impl Repo {
             .args(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])
             .oid()?;
         let dirty = self.status(&path, Scope::All)?;
-        Ok(PreparedWorktree { path, head, branch, made, dirty, sync })
+        Ok(PreparedWorktree { path, head, branch, made, dirty, sync, furnished })
+    }
+
+    /// Removes the files of a making that nobody was let into; with what may be of an earlier one, nothing is done.
+    fn discard_making(&self, path: &Path, making: &str) -> Result<()> {
+        let Ok(admin) = AdminDir::of(self, path) else { return Ok(()) };
+        let found = Furnished::read(&admin)?;
+        if found.is_some_and(|found| found.made == making && !found.kept_files) {
+            fail::fail_point!("git.worktree.before_remake");
+            remove_tree(path)?;
+            fail::fail_point!("git.worktree.after_remake");
+        }
+        Ok(())
     }
 
     /// Sees to branch, keeping ref and registration. Gives whether the files are still to be checked out.
@@ -98,7 +121,7 @@ impl Repo {
             }
             (Some(listed), DirState::Linked | DirState::Unlinked) => {
                 let admin = self.relink(path)?;
-                if admin.join(READY).exists() || admin.join("index").exists() {
+                if Furnished::is_ready(&admin) || admin.join("index").exists() {
                     return Ok((false, admin));
                 }
                 // A checkout that was killed before it was complete; nobody was ever let in.
@@ -175,23 +198,33 @@ impl Repo {
         Ok(())
     }
 
-    /// Checks the files out, or completes an index that was lost, and marks the worktree as handed out.
-    fn fill(&self, path: &Path, admin: &AdminDir) -> Result<()> {
+    /// Checks the files out, or completes what was not, and marks the worktree as handed out.
+    fn fill(&self, path: &Path, admin: &AdminDir, furnishing: &Furnishing) -> Result<Furnished> {
+        let mut record = Furnished::begin(admin.join(KEPT).exists());
+        let like = furnishing.like.as_deref();
+        if record.kept_files {
+            record.sparse = admin.is_sparse();
+        } else {
+            record.sparse = self.take_sparse_over(admin, like)?;
+        }
         if !admin.join("index").exists() {
             fail::fail_point!("git.worktree.before_checkout");
             self.write_in(path, "checking out a worktree")
                 .without_sync()
-                .global("-c")
-                .global("core.sparseCheckout=false")
+                .with_lfs(furnishing.lfs)
                 .args(["reset", "--hard", "--quiet", "--no-recurse-submodules"])
                 .bytes()?;
             fail::fail_point!("git.worktree.after_checkout");
         }
-        let ready = admin.join(READY);
-        fail::fail_point!("git.worktree.before_mark");
-        fs::write(&ready, b"").map_err(GitError::io("write", &ready))?;
-        fail::fail_point!("git.worktree.after_mark");
-        Ok(())
+        if furnishing.submodules && !record.kept_files {
+            self.fill_submodules(path, &mut record)?;
+        }
+        self.fill_lfs(path, furnishing.lfs, &mut record)?;
+        if let Some(user) = like {
+            self.include_files(user, path, &mut record)?;
+        }
+        record.write(admin)?;
+        Ok(record)
     }
 
     /// Takes back a directory that has files but no registration (any more): none of its files is changed.
@@ -210,6 +243,8 @@ impl Repo {
         self.write("repairing a worktree").args(["worktree", "repair"]).arg(path).bytes()?;
         remove_tree(&beside)?;
         let admin = AdminDir::of(self, path)?;
+        let kept = admin.join(KEPT);
+        fs::write(&kept, b"").map_err(GitError::io("write", &kept))?;
         // The index is that of the branch; what the files have beyond it shows as changes.
         self.write_in(path, "making an index").args(["read-tree", "HEAD"]).bytes()?;
         Ok(admin)

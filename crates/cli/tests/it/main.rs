@@ -40,6 +40,7 @@ mod resumes;
 mod rows;
 mod scope;
 mod scope_files;
+mod shapes;
 mod strangers;
 mod takeover;
 mod torture;

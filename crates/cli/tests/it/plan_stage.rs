@@ -8,7 +8,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::harness::{Home, is_gone};
+use crate::harness::{Home, Repo, is_gone};
 
 /// The config, before a test changes words of it.
 pub(crate) const CONFIG: &str = r#"
@@ -70,6 +70,24 @@ impl Stage {
         repo.write("check.sh", check);
         repo.git(&["add", "--all"]);
         repo.git(&["commit", "--quiet", "--message", "check"]);
+        stage.config(words);
+        stage
+    }
+
+    /// A stage on a repository that `make` leaves in the folder beside the home. Nothing is committed to it; config
+    /// and plan are files that its user keeps out of it.
+    pub(crate) fn on(
+        make: impl FnOnce(&Path) -> Repo,
+        agent: &str,
+        words: &[(&str, &str)],
+    ) -> Self {
+        let stage = Self { home: Home::with(make) };
+        stage.agent(agent);
+        let repo = stage.home.repo();
+        let common = repo.git(&["rev-parse", "--path-format=absolute", "--git-common-dir"]);
+        let exclude = Path::new(&common).join("info/exclude");
+        std::fs::create_dir_all(exclude.parent().unwrap()).unwrap();
+        std::fs::write(exclude, "/tidegate.toml\n/plan.toml\n").unwrap();
         stage.config(words);
         stage
     }

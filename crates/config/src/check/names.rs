@@ -1,6 +1,7 @@
 //! Ids of features, names and numbers of waves.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use tidegate_core::ids::FeatureId;
 use tidegate_core::limits::FEATURES_PER_PLAN;
@@ -23,6 +24,7 @@ pub(crate) fn check_names(doc: &PlanDoc, sink: &mut Sink<'_>) {
     }
     check_waves(doc, sink);
     let mut first: HashMap<&str, Span> = HashMap::new();
+    let mut folded: HashMap<String, &str> = HashMap::new();
     for id in doc.features().filter_map(|feature| feature.id.as_ref()) {
         if let Err(error) = FeatureId::new(id.value.as_str()) {
             let hint = slug(&id.value).map(|slug| format!("for instance `{slug}`"));
@@ -37,6 +39,30 @@ pub(crate) fn check_names(doc: &PlanDoc, sink: &mut Sink<'_>) {
             sink.error(Code::DuplicateId, &id.span, message);
         } else {
             first.insert(&id.value, id.span.clone());
+            check_case(&id.value, &id.span, &mut folded, sink);
+        }
+    }
+}
+
+/// Ids become folders and branches: on a disk that folds case, two that differ in it alone would be one.
+fn check_case<'d>(
+    id: &'d str,
+    span: &Span,
+    folded: &mut HashMap<String, &'d str>,
+    sink: &mut Sink<'_>,
+) {
+    match folded.entry(id.to_ascii_lowercase()) {
+        Entry::Occupied(earlier) => {
+            let message = format!(
+                "the id {} differs from {} in case alone",
+                quoted(id),
+                quoted(earlier.get())
+            );
+            let hint = "ids are names of folders and branches, and disks may fold case";
+            sink.error_hint(Code::DuplicateId, span, message, hint);
+        }
+        Entry::Vacant(free) => {
+            free.insert(id);
         }
     }
 }

@@ -165,6 +165,15 @@ pub enum Report {
         /// The feature.
         feature: FeatureId,
     },
+    /// Something else of the target's checkout stands in the way than was told.
+    TargetDirty {
+        /// The feature.
+        feature: FeatureId,
+        /// The paths.
+        paths: Vec<String>,
+        /// What is the matter with the checkout.
+        why: String,
+    },
     /// The checkout of the target no longer stands in the way.
     TargetClean {
         /// The feature.

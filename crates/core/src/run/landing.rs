@@ -111,10 +111,32 @@ impl Draft {
         Ok(())
     }
 
+    /// What is in the way has changed: the block says so anew, for whoever asks.
+    pub(super) fn target_dirty(
+        &mut self,
+        id: &FeatureId,
+        paths: &[String],
+        why: &str,
+    ) -> Result<(), Rejected> {
+        let now = Block::TargetDirty { paths: paths.to_vec(), why: why.to_owned() };
+        let block = self.require_dirty_target(id)?;
+        if *block == now {
+            return Err(Rejected::Already("told"));
+        }
+        self.emit(Event::Blocked { feature: id.clone(), block: now });
+        Ok(())
+    }
+
     pub(super) fn target_clean(&mut self, id: &FeatureId) -> Result<(), Rejected> {
+        self.require_dirty_target(id)?;
+        self.emit(Event::Unblocked { feature: id.clone() });
+        Ok(())
+    }
+
+    fn require_dirty_target(&self, id: &FeatureId) -> Result<&Block, Rejected> {
         let (_, feature) = self.feature(id).ok_or(Rejected::Unknown("feature"))?;
         match &feature.state {
-            FeatureState::Blocked(Block::TargetDirty { .. }) => {}
+            FeatureState::Blocked(block @ Block::TargetDirty { .. }) => Ok(block),
             FeatureState::Blocked(
                 Block::Conflict { .. }
                 | Block::TargetMissing
@@ -131,10 +153,8 @@ impl Draft {
             | FeatureState::Failed { .. }
             | FeatureState::Cancelled { .. }
             | FeatureState::Skipped { .. } => {
-                return Err(Rejected::Late("the feature does not wait for its target"));
+                Err(Rejected::Late("the feature does not wait for its target"))
             }
         }
-        self.emit(Event::Unblocked { feature: id.clone() });
-        Ok(())
     }
 }

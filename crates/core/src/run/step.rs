@@ -200,6 +200,7 @@ impl Draft {
             Report::Commit { feature, job, outcome } => self.committed(feature, job, outcome),
             Report::Merge { feature, outcome } => self.merged(feature, outcome),
             Report::Update { feature, commit, outcome } => self.updated(feature, commit, outcome),
+            Report::TargetDirty { feature, paths, why } => self.target_dirty(feature, paths, why),
             Report::TargetClean { feature } => self.target_clean(feature),
             Report::RepoHeld { feature, by } => self.repo_held(feature, by),
             Report::RepoFree { feature } => self.repo_free(feature),

@@ -13,6 +13,7 @@ use tidegate_git as git;
 use tidegate_git::{GitError, Repo};
 
 use super::context::{Shared, text};
+use super::obstacle::{texts, told};
 use super::repos::Repos;
 use crate::clock;
 use crate::engine::Target;
@@ -34,73 +35,18 @@ pub(super) struct Work {
 
 impl Work {
     /// Short name of the feature's branch.
-    fn branch(&self) -> String {
+    pub(super) fn branch(&self) -> String {
         format!("tidegate/{}/{}", self.target.run.id, self.feature)
     }
 
-    fn keep(&self, what: &str) -> String {
+    /// A ref of ours for the feature.
+    pub(super) fn keep(&self, what: &str) -> String {
         format!("refs/tidegate/{what}/{}/{}", self.target.run.id, self.feature)
     }
 
-    fn refname(&self) -> Result<&str, GitError> {
+    pub(super) fn refname(&self) -> Result<&str, GitError> {
         let spec = self.target.run.plan().map(|(spec, _)| spec.target.as_str());
         spec.ok_or_else(|| GitError::Missing { what: "the plan's target".to_owned() })
-    }
-
-    /// Makes the worktree, or brings it up to date.
-    pub(super) fn prepare(
-        &self,
-        base: Option<&Oid>,
-        sync: Option<&Oid>,
-    ) -> Result<WorktreeOutcome, GitError> {
-        let repo = self.repos.serve(&self.target)?;
-        let keep_base_as = self.keep("base");
-        // A daemon that died before it could report may have chosen the base already.
-        let base = match base {
-            Some(base) => base.clone(),
-            None => match repo.resolve(&keep_base_as)? {
-                Some(base) => base,
-                None => match repo.resolve(self.refname()?)? {
-                    Some(tip) => tip,
-                    None => return Ok(WorktreeOutcome::TargetMissing),
-                },
-            },
-        };
-        let run = &self.target.run;
-        let sync = sync.map(|target| self.sync_request(&repo, target)).transpose()?;
-        let request = git::WorktreeRequest {
-            path: self
-                .ctx
-                .worktrees(&run.queue.project)
-                .join(format!("{}-{}", self.feature, run.id)),
-            branch: self.branch(),
-            base: base.clone(),
-            keep_base_as,
-            sync,
-        };
-        let prepared = repo.prepare_worktree(&request)?;
-        Ok(match prepared.sync {
-            git::SyncOutcome::Conflict { paths, .. } => {
-                WorktreeOutcome::SyncConflict { paths: texts(&paths) }
-            }
-            git::SyncOutcome::NotAsked
-            | git::SyncOutcome::AlreadyIn
-            | git::SyncOutcome::Merged { .. }
-            | git::SyncOutcome::Dirty { .. }
-            | git::SyncOutcome::OffBranch
-            | git::SyncOutcome::Unrelated => {
-                WorktreeOutcome::Ready { path: text(&prepared.path), base }
-            }
-        })
-    }
-
-    fn sync_request(&self, repo: &Repo, target: &Oid) -> Result<git::SyncRequest, GitError> {
-        Ok(git::SyncRequest {
-            target: target.clone(),
-            message: format!("Merge {} into {}", short(self.refname()?), self.branch()),
-            when_unix_s: seconds(),
-            identity: repo.identity()?,
-        })
     }
 
     /// Commits what the builder left.
@@ -191,9 +137,7 @@ impl Work {
                 MergeOutcome::Conflict { paths: texts(&paths) }
             }
             git::MergeOutcome::NoChange { .. } => MergeOutcome::AlreadyThere { commit: onto },
-            git::MergeOutcome::Unrelated => MergeOutcome::Failed {
-                detail: "the branch and its target share no history".to_owned(),
-            },
+            git::MergeOutcome::Unrelated => MergeOutcome::Failed { detail: unrelated(&repo) },
         })
     }
 
@@ -229,40 +173,22 @@ impl Work {
                 UpdateOutcome::Landed
             }
             git::UpdateOutcome::Moved { .. } => UpdateOutcome::Moved,
-            git::UpdateOutcome::Dirty(dirty) => UpdateOutcome::Dirty {
-                paths: texts(&dirty.paths),
-                why: format!("{}: {}", dirty.worktree.display(), why(&dirty.why)),
-            },
+            git::UpdateOutcome::Dirty(dirty) => {
+                let (paths, why) = told(&dirty);
+                UpdateOutcome::Dirty { paths, why }
+            }
             git::UpdateOutcome::Missing => UpdateOutcome::Missing,
         })
     }
-
-    /// Whether the last landing of the feature would find its way free now.
-    pub(super) fn is_clean(&self, commit: &Oid) -> Result<bool, GitError> {
-        let repo = self.repos.serve(&self.target)?;
-        let refname = self.refname()?.to_owned();
-        // The merged commit is kept from the attempt that was blocked; without it the branch
-        // itself brings the same paths.
-        let new = repo.resolve(&self.keep("merge"))?.unwrap_or_else(|| commit.clone());
-        let Some(old) = repo.resolve(&refname)? else { return Ok(true) };
-        let request = git::UpdateRequest { target: refname, old, new };
-        Ok(repo.target_obstacle(&request)?.is_none())
-    }
 }
 
-/// What is in the way of a landing, for people.
-fn why(reason: &git::DirtyReason) -> String {
-    match reason {
-        git::DirtyReason::TrackedChanges => "uncommitted changes".to_owned(),
-        git::DirtyReason::InProgress(operation) => {
-            format!("a {} is in progress", operation.as_str())
-        }
-        git::DirtyReason::WouldOverwrite => "files that are not tracked are in the way".to_owned(),
-        git::DirtyReason::Locked { lock } => format!("git is at work there ({})", lock.display()),
-        git::DirtyReason::CheckedOutTwice => "the branch is checked out more than once".to_owned(),
-        git::DirtyReason::Unreachable => "the worktree cannot be reached".to_owned(),
-        git::DirtyReason::GitRefused { stderr } => format!("git refused: {}", stderr.trim_end()),
+/// Why two commits have no merge base, for people.
+fn unrelated(repo: &Repo) -> String {
+    if repo.is_shallow() {
+        let what = "the clone is shallow, and where the branch and its target part is cut off";
+        return format!("{what}: `git fetch --unshallow` brings it");
     }
+    "the branch and its target share no history".to_owned()
 }
 
 /// Whether the folder is gone while that of all worktrees is there: not only out of reach.
@@ -273,15 +199,12 @@ fn is_removed(worktree: &Path) -> bool {
     gone(worktree) && worktree.parent().is_some_and(|folder| !gone(folder))
 }
 
-fn short(refname: &str) -> &str {
+pub(super) fn short(refname: &str) -> &str {
     refname.strip_prefix("refs/heads/").unwrap_or(refname)
 }
 
-fn texts(paths: &[PathBuf]) -> Vec<String> {
-    paths.iter().map(|path| text(path)).collect()
-}
-
-fn seconds() -> i64 {
+/// Now, in Unix seconds.
+pub(super) fn seconds() -> i64 {
     i64::try_from(clock::wall().0 / 1000).unwrap_or(i64::MAX)
 }
 
@@ -308,6 +231,8 @@ pub(super) fn may_pass(error: &GitError) -> bool {
         | GitError::BranchInUse { .. }
         | GitError::Diverged { .. }
         | GitError::ForeignWorktree { .. }
+        | GitError::SubmoduleNotReady { .. }
+        | GitError::LfsFailed { .. }
         | GitError::Killed { .. }
         | GitError::Timeout { .. } => false,
     }
@@ -382,12 +307,11 @@ impl Work {
                 commit: merged.commit.clone(),
                 outcome: self.update(merged)?,
             },
-            What::AwaitClean { commit } => {
-                if !self.is_clean(commit)? {
-                    return Ok(None);
-                }
-                Report::TargetClean { feature }
-            }
+            What::AwaitClean { commit } => match self.in_the_way(commit)? {
+                None => Report::TargetClean { feature },
+                Some((paths, why)) if self.is_told(&paths, &why) => return Ok(None),
+                Some((paths, why)) => Report::TargetDirty { feature, paths, why },
+            },
             What::AwaitRepo => {
                 self.repos.serve(&self.target)?;
                 Report::RepoFree { feature }

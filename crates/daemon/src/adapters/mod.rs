@@ -8,6 +8,8 @@ mod features;
 mod helper;
 mod jobs;
 mod launch;
+mod obstacle;
+mod prepare;
 mod repos;
 mod route;
 mod variables;

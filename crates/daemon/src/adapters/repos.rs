@@ -9,7 +9,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tidegate_core::ids::{GateName, Oid, RunId};
 use tidegate_core::run::{Phase, Run};
-use tidegate_git::{CheckoutMode, CheckoutPool, Environment, GitError, Holder, Repo, RepoLock};
+use tidegate_git::{
+    CheckoutMode, CheckoutPool, Environment, Furnishing, GitError, Holder, Repo, RepoLock,
+};
 
 use super::context::Shared;
 use crate::engine::Target;
@@ -96,7 +98,9 @@ impl Repos {
         slot: u32,
     ) -> Result<PathBuf, GitError> {
         let repo = self.serve(target)?;
-        let pool = CheckoutPool::new(repo, self.ctx.checkouts(&target.run.queue.project));
+        let furnishing = Furnishing { submodules: true, ..Furnishing::default() };
+        let pool = CheckoutPool::new(repo, self.ctx.checkouts(&target.run.queue.project))
+            .furnished(furnishing);
         let spec = target.run.plan().and_then(|(spec, _)| spec.gates.get(gate));
         // Merge gates are fresh, which would empty the caches of a shared slot.
         let (name, mode) = match phase {

@@ -53,6 +53,8 @@ pub(super) fn git_problem(error: &GitError) -> Problem {
         | GitError::BranchInUse { .. }
         | GitError::Diverged { .. }
         | GitError::ForeignWorktree { .. }
+        | GitError::SubmoduleNotReady { .. }
+        | GitError::LfsFailed { .. }
         | GitError::Refused { .. }
         | GitError::Killed { .. }
         | GitError::Timeout { .. }

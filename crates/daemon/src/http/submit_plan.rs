@@ -67,12 +67,37 @@ fn bundle_of(wire: tidegate_protocol::Bundle, env: &[(Text, Text)]) -> Bundle {
 fn require_target(repo: &Repo, spec: &PlanSpec) -> Result<(), Problem> {
     let tip = repo.resolve(&spec.target).map_err(|error| git_problem(&error))?;
     if tip.is_some() {
-        return Ok(());
+        return require_room(repo);
     }
     let short = spec.target.strip_prefix("refs/heads/").unwrap_or(&spec.target);
-    let message = format!("the target branch `{short}` does not exist");
-    Err(Problem::new(ErrorCode::TargetMissing, message)
-        .hint(format!("make a first commit on `{short}`, or name another `target`")))
+    let head = repo.resolve("HEAD").map_err(|error| git_problem(&error))?;
+    let branches = repo.branches().map_err(|error| git_problem(&error))?;
+    let (message, hint) = match (head, branches.is_empty()) {
+        (None, true) => (
+            format!("the target branch `{short}` does not exist: the repository has no commit yet"),
+            format!("make a first commit on `{short}`"),
+        ),
+        (Some(_), true) => (
+            format!("the target branch `{short}` does not exist, nor does any other"),
+            format!("`git branch {short}` makes it where you stand"),
+        ),
+        (_, false) => (
+            format!("the target branch `{short}` does not exist"),
+            format!("name one that does as `target`, or `git branch {short}` makes it"),
+        ),
+    };
+    Err(Problem::new(ErrorCode::TargetMissing, message).hint(hint))
+}
+
+/// A branch `tidegate` would be in the way of every `tidegate/<run>/<feature>`: git keeps refs like files and folders.
+fn require_room(repo: &Repo) -> Result<(), Problem> {
+    let taken = repo.ref_exists("refs/heads/tidegate").map_err(|error| git_problem(&error))?;
+    if !taken {
+        return Ok(());
+    }
+    let message = "the branch `tidegate` is in the way of the branches of features";
+    Err(Problem::new(ErrorCode::InvalidInput, message)
+        .hint("`git branch -m tidegate NAME` gives it another name"))
 }
 
 /// A need outside the selection counts as landed when a landing of the same plan is still on the

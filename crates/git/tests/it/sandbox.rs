@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 use tidegate_git::{
-    Environment, Exec, Git, Identity, IdentitySource, Limits, MergeOutcome, MergeRequest, Oid,
-    Repo, StdExec, Strategy, UpdateRequest, WorktreeRequest,
+    Environment, Exec, Furnishing, Git, Identity, IdentitySource, Limits, MergeOutcome,
+    MergeRequest, Oid, Repo, StdExec, Strategy, UpdateRequest, WorktreeRequest,
 };
 
 pub(crate) const WHEN: i64 = 1_700_000_000;
@@ -154,6 +154,8 @@ impl Sandbox {
             base: base.clone(),
             keep_base_as: format!("refs/tidegate/base/r1/{feature}"),
             sync: None,
+            furnishing: Furnishing::default(),
+            discard: None,
         }
     }
 

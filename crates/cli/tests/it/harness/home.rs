@@ -33,9 +33,14 @@ pub(crate) struct Home {
 impl Home {
     /// Makes an empty one, on disk. Nothing runs yet.
     pub(crate) fn new() -> Self {
+        Self::with(|folder| Repo::make(&folder.join("harbour")))
+    }
+
+    /// Makes an empty one whose repository is what `make` leaves in the folder beside it.
+    pub(crate) fn with(make: impl FnOnce(&Path) -> Repo) -> Self {
         let scratch = Path::new(env!("CARGO_TARGET_TMPDIR"));
         let folder = tempfile::Builder::new().prefix("it-").tempdir_in(scratch).unwrap();
-        let repo = Repo::make(&folder.path().join("harbour"));
+        let repo = make(folder.path());
         std::fs::create_dir(folder.path().join("user")).unwrap();
         Self { folder, repo, namespace: Mutex::default() }
     }

@@ -12,16 +12,37 @@ pub(crate) struct Repo {
 impl Repo {
     /// Makes it at `root`.
     pub(crate) fn make(root: &Path) -> Self {
-        std::fs::create_dir_all(root).unwrap();
-        let repo = Self { root: root.to_owned() };
-        repo.git(&["init", "--quiet", "--initial-branch=main"]);
-        repo.git(&["config", "user.name", "harbour"]);
-        repo.git(&["config", "user.email", "harbour@example.org"]);
-        repo.git(&["config", "gc.auto", "0"]);
+        let repo = Self::empty(root);
         repo.write("README.md", "harbour\n");
-        repo.git(&["add", "--all"]);
-        repo.git(&["commit", "--quiet", "--message", "first"]);
+        repo.commit("first");
         repo
+    }
+
+    /// Makes one without a commit, whose unborn branch is `main`.
+    pub(crate) fn empty(root: &Path) -> Self {
+        std::fs::create_dir_all(root).unwrap();
+        let repo = Self::at(root);
+        repo.git(&["init", "--quiet", "--initial-branch=main"]);
+        repo.named();
+        repo
+    }
+
+    /// The one that lies at `root`.
+    pub(crate) fn at(root: &Path) -> Self {
+        Self { root: root.to_owned() }
+    }
+
+    /// Gives it its user, and no collection of garbage by itself.
+    pub(crate) fn named(&self) {
+        self.git(&["config", "user.name", "harbour"]);
+        self.git(&["config", "user.email", "harbour@example.org"]);
+        self.git(&["config", "gc.auto", "0"]);
+    }
+
+    /// Commits everything in its checkout.
+    pub(crate) fn commit(&self, message: &str) {
+        self.git(&["add", "--all"]);
+        self.git(&["commit", "--quiet", "--message", message]);
     }
 
     /// Its root.
@@ -36,11 +57,21 @@ impl Repo {
         std::fs::write(path, text).unwrap();
     }
 
-    /// Runs git in it and gives what it prints.
-    pub(crate) fn git(&self, arguments: &[&str]) -> String {
+    /// Whether git does it.
+    pub(crate) fn can(&self, arguments: &[&str]) -> bool {
+        self.command(arguments).output().unwrap().status.success()
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
         let mut git = Command::new("git");
         git.arg("-C").arg(&self.root).args(arguments).stdin(Stdio::null());
         git.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
+        git
+    }
+
+    /// Runs git in it and gives what it prints.
+    pub(crate) fn git(&self, arguments: &[&str]) -> String {
+        let mut git = self.command(arguments);
         let output = git.output().unwrap();
         assert!(output.status.success(), "{git:?}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8_lossy(&output.stdout).trim_end().to_owned()

@@ -1,0 +1,41 @@
+//! Shapes of size, through the pipeline. How long it takes is measured elsewhere.
+
+use super::yards_place;
+use crate::plan_stage::{Stage, one_wave};
+
+const NO_CHECK: (&str, &str) = ("sh check.sh", "true");
+
+#[test]
+fn twenty_thousand_files_land_with_the_checkout_clean() {
+    let agent = "echo a >d000/f00000.txt; git rm --quiet -r d001; mkdir new; echo a >new/a.txt";
+    let stage = Stage::on(yards_place::many_files, agent, &[NO_CHECK]);
+    let run = stage.submit(&one_wave(&["a"]));
+    stage.ends(&run, "completed");
+    assert_eq!(stage.on_target("d000/f00000.txt").as_deref(), Some("a\n"));
+    assert_eq!(stage.home.repo().git(&["ls-files"]).lines().count(), 20_000 - 50 + 1);
+    stage.clean();
+    stage.home.close();
+}
+
+#[test]
+fn huge_binary_lands_without_being_read_into_the_daemon() {
+    const MIB: usize = 64;
+    let make = |folder: &std::path::Path| yards_place::huge(folder, MIB);
+    let stage = Stage::on(make, "git merge --quiet --ff-only work >&2; echo a >a.txt", &[NO_CHECK]);
+    let run = stage.submit(&one_wave(&["a"]));
+    stage.ends(&run, "completed");
+    let repo = stage.home.repo();
+    assert_eq!(
+        repo.git(&["rev-parse", "main:model.bin"]),
+        repo.git(&["rev-parse", "work:model.bin"])
+    );
+    for verb in [&["status", &run][..], &["explain", &run], &["events", &run]] {
+        stage.home.run(verb).ends_with(0);
+    }
+    let daemon = stage.home.daemon().unwrap();
+    let status = std::fs::read_to_string(format!("/proc/{daemon}/status")).unwrap();
+    let peak = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
+    let kib: usize = peak.split_whitespace().nth(1).unwrap().parse().unwrap();
+    assert!(kib < MIB << 10, "the daemon had {kib} KiB at its most");
+    stage.close();
+}
