@@ -42,7 +42,7 @@ impl Work {
                 | Block::Quarantine { .. },
             )
             | FeatureState::Queued
-            | FeatureState::Building(_)
+            | FeatureState::Working { .. }
             | FeatureState::Verifying { .. }
             | FeatureState::InReview
             | FeatureState::Landing(_)
