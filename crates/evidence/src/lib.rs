@@ -9,6 +9,7 @@ pub mod counts;
 pub mod coverage;
 mod error;
 mod freshness;
+pub mod integrity;
 pub mod threshold;
 mod xml;
 
