@@ -21,6 +21,8 @@ pub struct Limits {
     pub write: Duration,
     /// A commit with the repository's hooks.
     pub hooks: Duration,
+    /// A question to a remote, or a fetch from it. A push runs hooks, and has their limit.
+    pub network: Duration,
     /// How long a lock file of somebody else is waited for, in total.
     pub lock_patience: Duration,
 }
@@ -31,6 +33,7 @@ impl Default for Limits {
             read: Duration::from_mins(2),
             write: Duration::from_mins(15),
             hooks: Duration::from_mins(15),
+            network: Duration::from_mins(2),
             lock_patience: Duration::from_secs(2),
         }
     }

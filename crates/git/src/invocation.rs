@@ -104,6 +104,12 @@ impl<'a> Invocation<'a> {
         self
     }
 
+    /// Ends it after this long.
+    pub(crate) fn within(mut self, limit: Duration) -> Self {
+        self.timeout = limit;
+        self
+    }
+
     /// Lets the repository's hooks run.
     pub(crate) fn with_hooks(mut self) -> Self {
         self.hooks = true;

@@ -10,6 +10,8 @@
 //! - [`CheckoutPool::acquire`]: a clean checkout for a gate.
 //! - [`Vault::take`], [`Vault::restore_worktree`], [`Vault::restore_files`]: snapshots of worktrees, in a repository of our own.
 //! - [`Repo::merge`], [`Repo::update_target`], [`Repo::target_obstacle`], [`Repo::has_landed`]: landing.
+//! - [`Repo::silent_reverts`]: what a landing would take away from the target although nobody meant to.
+//! - [`Repo::publish`], [`Repo::push_target`], [`Repo::fetch_branch`], [`Repo::remote_tip`]: the target at a remote.
 //!
 //! Two rules that callers keep: a worktree of ours is prepared, committed or checked out only while no job runs in it
 //! (lock files that a killed git left there are removed), and writes happen only under the [`RepoLock`].
@@ -34,9 +36,13 @@ mod line_diff;
 mod lost_lines;
 mod merge;
 mod message;
+mod network;
 mod overwrite;
+mod publish;
+mod push;
 mod raw_commit;
 mod refs;
+mod remote;
 mod remove_tree;
 mod replay;
 mod repo;
@@ -67,7 +73,11 @@ pub use git::{Git, Limits};
 pub use identity::{Identity, IdentitySource};
 pub use merge::{MergeOutcome, MergeRequest, NoChangeReason, Strategy};
 pub use message::{MessageError, MessageTemplate, MessageValues};
+pub use network::NetworkFailure;
+pub use publish::{PublishOutcome, PublishRequest};
+pub use push::{PushOutcome, PushRequest, RefusedBy};
 pub use refs::DefaultBranch;
+pub use remote::{FetchOutcome, RemoteBranch, RemoteTip, Standing};
 pub use replay::{RebaseOutcome, Replayed};
 pub use repo::Repo;
 pub use repo_lock::{Holder, RepoLock};

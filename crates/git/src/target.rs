@@ -136,7 +136,7 @@ impl Repo {
     }
 
     /// The outcome, if it is known without doing anything.
-    fn probe_target(&self, request: &UpdateRequest) -> Result<Option<UpdateOutcome>> {
+    pub(crate) fn probe_target(&self, request: &UpdateRequest) -> Result<Option<UpdateOutcome>> {
         let Some(now) = self.resolve(&request.target)? else {
             return Ok(Some(UpdateOutcome::Missing));
         };

@@ -10,6 +10,7 @@ mod half_made;
 mod landings;
 mod merges;
 mod rebases;
+mod remotes;
 mod revert_rounds;
 mod sandbox;
 mod silent_reverts;
