@@ -170,8 +170,33 @@ impl GitError {
         }
     }
 
+    /// Whether the refusal is of this moment: the same call, made again at once, finds another state of the repository.
+    ///
+    /// Besides what is [retryable](Self::is_retryable) this is the race with a `git gc` of the user, which removes the
+    /// folders of loose objects that have become empty, just when git was about to put an object there.
+    pub fn is_transient(&self) -> bool {
+        if let Self::Refused { stderr, .. } = self {
+            return is_race_with_gc(stderr);
+        }
+        self.is_retryable()
+    }
+
     /// Wraps an operating system error of one file.
     pub(crate) fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io { doing, path: path.to_owned(), source }
     }
+}
+
+/// What git prints when the folder of an object is taken away between its look and its write.
+fn is_race_with_gc(stderr: &str) -> bool {
+    const WRITING: [&str; 4] = [
+        "unable to create temporary file: ",
+        "unable to write file ",
+        "unable to write loose object file",
+        "unable to set permission to",
+    ];
+    stderr.lines().any(|line| {
+        line.contains("No such file or directory")
+            && WRITING.iter().any(|words| line.contains(words))
+    })
 }

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use tidegate_core::ids::Oid;
 
 use crate::admin_dir::AdminDir;
+use crate::at_work::{LockIdentity, may_have_owner};
 use crate::error::{GitError, Result};
 use crate::forward_record::ForwardRecord;
 use crate::refs::remove_if_there;
@@ -222,13 +223,17 @@ impl Repo {
     fn reclaim_locks(&self, admin: &AdminDir, record: &ForwardRecord) -> Result<()> {
         let own = [admin.join("index.lock"), admin.join("HEAD.lock"), admin.join("ORIG_HEAD.lock")];
         let deadline = Instant::now() + self.git().limits().lock_patience;
-        while let Some(path) = own.iter().find(|path| path.exists()) {
-            if Instant::now() < deadline {
+        while let Some((path, seen)) = first_of(&own) {
+            if may_have_owner(path, &record.worktree) {
+                if Instant::now() >= deadline {
+                    return Err(GitError::LockBusy { path: path.clone() });
+                }
                 std::thread::sleep(Duration::from_millis(20));
-            } else if git_is_at_work(&record.worktree) {
-                return Err(GitError::LockBusy { path: path.clone() });
-            } else {
+            } else if LockIdentity::of(path) == Some(seen) {
+                // Nobody had it open, and it is still the one that was looked at: its git is dead.
+                fail::fail_point!("git.forward.before_reclaim");
                 remove_if_there(path)?;
+                fail::fail_point!("git.forward.after_reclaim");
             }
         }
         self.reclaim_target_lock(&record.refname, &record.new).map(drop)
@@ -242,14 +247,9 @@ impl Repo {
     }
 }
 
-/// Whether a git process works in this worktree: one that has it, or a folder in it, as its working directory.
-fn git_is_at_work(worktree: &Path) -> bool {
-    let Ok(entries) = fs::read_dir("/proc") else { return true };
-    entries.filter_map(std::result::Result::ok).any(|entry| {
-        let name = fs::read(entry.path().join("comm")).unwrap_or_default();
-        name.starts_with(b"git")
-            && fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd.starts_with(worktree))
-    })
+/// The first lock file that is there.
+fn first_of(locks: &[PathBuf]) -> Option<(&PathBuf, LockIdentity)> {
+    locks.iter().find_map(|path| LockIdentity::of(path).map(|seen| (path, seen)))
 }
 
 fn is_absence(error: &io::Error) -> bool {

@@ -10,6 +10,8 @@
 //! - [`CheckoutPool::acquire`]: a clean checkout for a gate.
 //! - [`Vault::take`], [`Vault::restore_worktree`], [`Vault::restore_files`]: snapshots of worktrees, in a repository of our own.
 //! - [`Repo::merge`], [`Repo::update_target`], [`Repo::target_obstacle`], [`Repo::has_landed`]: landing.
+//! - [`Repo::stack`]: several features on one target; [`Stack::probe`] finds the one that breaks the gates.
+//! - [`Repo::arrival`], [`Repo::target_moves`]: who moved the target.
 //! - [`Repo::silent_reverts`]: what a landing would take away from the target although nobody meant to.
 //! - [`Repo::publish`], [`Repo::push_target`], [`Repo::fetch_branch`], [`Repo::remote_tip`]: the target at a remote.
 //!
@@ -17,6 +19,7 @@
 //! (lock files that a killed git left there are removed), and writes happen only under the [`RepoLock`].
 
 mod admin_dir;
+mod at_work;
 mod blame;
 mod checkout;
 mod commit;
@@ -41,6 +44,7 @@ mod overwrite;
 mod publish;
 mod push;
 mod raw_commit;
+mod reflog;
 mod refs;
 mod remote;
 mod remove_tree;
@@ -51,6 +55,7 @@ mod revert_search;
 mod silent_revert;
 mod snapshot;
 mod sparse;
+mod stack;
 mod status;
 mod std_exec;
 mod submodules;
@@ -76,6 +81,7 @@ pub use message::{MessageError, MessageTemplate, MessageValues};
 pub use network::NetworkFailure;
 pub use publish::{PublishOutcome, PublishRequest};
 pub use push::{PushOutcome, PushRequest, RefusedBy};
+pub use reflog::{Arrival, Mover, RefMove};
 pub use refs::DefaultBranch;
 pub use remote::{FetchOutcome, RemoteBranch, RemoteTip, Standing};
 pub use replay::{RebaseOutcome, Replayed};
@@ -86,6 +92,7 @@ pub use snapshot::{
     Contents, FILE_BYTES_MAX, KEPT, LeftOut, ListedSnapshot, RestoreOutcome, RestoreRequest,
     Snapshot, SnapshotOutcome, SnapshotRequest, Vault, WhyLeftOut,
 };
+pub use stack::{Layer, Probe, Stack, StackMember, StackRequest};
 pub use status::{Change, DirtyPath};
 pub use std_exec::StdExec;
 pub use sync::{SyncOutcome, SyncRequest};

@@ -3,10 +3,12 @@
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use tidegate_git::{
     CheckoutMode, CheckoutPool, CommitMode, CommitOutcome, CommitRequest, GitError, Identity,
-    IdentitySource, Oid, Repo, Result, SyncOutcome, SyncRequest, UpdateOutcome, UpdateRequest,
+    IdentitySource, Limits, Oid, Repo, Result, StdExec, SyncOutcome, SyncRequest, UpdateOutcome,
+    UpdateRequest,
 };
 
 use crate::dying_exec::{BeforeSwap, DyingExec, KilledForward, Moment};
@@ -194,6 +196,35 @@ fn git_killed_in_the_middle_of_the_checkout_is_undone_and_repeated() {
     assert_eq!(sandbox.git(&["status", "--porcelain"]), "?? untracked");
     assert_eq!(fs::read(sandbox.user.join("m.trap")).unwrap(), b"new");
     assert_eq!(repo.update_target(&request).unwrap(), UpdateOutcome::AlreadyThere);
+}
+
+#[test]
+fn lock_of_a_dead_git_is_reclaimed_at_once_and_that_of_a_living_one_never() {
+    let (sandbox, request) = trapped();
+    spring(&sandbox, &request);
+    let lock = sandbox.user.join(".git/index.lock");
+    let mut owner = std::process::Command::new("tail").arg("-f").arg(&lock).spawn().unwrap();
+    let files = PathBuf::from(format!("/proc/{}/fd", owner.id()));
+    let has_it = || {
+        let mut links =
+            fs::read_dir(&files).unwrap().filter_map(|file| file.ok()?.path().read_link().ok());
+        links.any(|to| to == lock)
+    };
+    while !has_it() {
+        std::thread::yield_now();
+    }
+    let error = sandbox.repo().update_target(&request).unwrap_err();
+    assert!(matches!(&error, GitError::LockBusy { path } if *path == lock), "{error}");
+    assert!(lock.exists());
+    owner.kill().unwrap();
+    owner.wait().unwrap();
+    let patience = Duration::from_mins(10);
+    let limits = Limits { lock_patience: patience, ..Limits::default() };
+    let git = sandbox.handle(Arc::new(StdExec)).with_limits(limits);
+    let repo = Repo::open(&git, &sandbox.user.join(".git")).unwrap();
+    let started = Instant::now();
+    assert_eq!(repo.update_target(&request).unwrap(), UpdateOutcome::Updated);
+    assert!(started.elapsed() < patience, "it waited for a dead process");
 }
 
 #[test]
