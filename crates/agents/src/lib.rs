@@ -4,8 +4,10 @@
 //! starts nothing, and knows no run's state beyond what it is handed.
 #![deny(clippy::wildcard_enum_match_arm)]
 
+mod brief;
 mod launch;
 mod prompt;
 
+pub use brief::Brief;
 pub use launch::{Launch, LaunchError, Place, PromptInput, plan};
-pub use prompt::{EVIDENCE_BYTES, compose};
+pub use prompt::EVIDENCE_BYTES;

@@ -7,8 +7,8 @@ use tidegate_core::run::Feedback;
 /// Output of a failed gate that is handed on, in bytes from its end.
 pub const EVIDENCE_BYTES: usize = 16 * 1024;
 
-/// Composes the prompt of a builder. `evidence` is the end of the failed gate's output.
-pub fn compose(task: &str, feedback: Option<&Feedback>, evidence: &str) -> String {
+/// Composes a task and what the last attempt failed at. `evidence` is the end of the failed gate's output.
+pub(crate) fn compose(task: &str, feedback: Option<&Feedback>, evidence: &str) -> String {
     let mut prompt = task.trim_end().to_owned();
     prompt.push('\n');
     let Some(feedback) = feedback else { return prompt };
@@ -29,7 +29,14 @@ pub fn compose(task: &str, feedback: Option<&Feedback>, evidence: &str) -> Strin
         Feedback::HookRefused { output } => {
             let _ = write!(prompt, "\nEvidence: what was said:\n\n{}\n", fenced(output));
         }
-        Feedback::NoChange | Feedback::LeftBranch { .. } | Feedback::SyncConflict { .. } => {}
+        Feedback::Review { comments, .. } => {
+            let _ = write!(prompt, "\nWhat they said:\n\n{}\n", fenced(comments));
+        }
+        Feedback::NoChange
+        | Feedback::LeftBranch { .. }
+        | Feedback::SyncConflict { .. }
+        | Feedback::Unusable { .. }
+        | Feedback::Unresolved { .. } => {}
     }
     prompt
 }
@@ -49,6 +56,11 @@ fn sentence(feedback: &Feedback) -> String {
         }
         Feedback::LeftBranch { found } => {
             format!("It left the worktree on `{found}`; work on the branch that you are given.")
+        }
+        Feedback::Review { by, .. } => format!("It was reviewed, and {by} wants it changed."),
+        Feedback::Unusable { .. } => format!("There, {}.", feedback.describe()),
+        Feedback::Unresolved { paths } => {
+            format!("Conflicts are left in {}.", paths.join(", "))
         }
         Feedback::SyncConflict { paths } => {
             format!("It conflicts with the target in {}.", paths.join(", "))

@@ -134,6 +134,8 @@ codes! {
     UnknownRole = "unknown_role",
     /// Nothing says which agent builds.
     NoBuilder = "no_builder",
+    /// A reviewer is asked for, and no role is one.
+    NoReviewer = "no_reviewer",
     /// A feature lands without any gate.
     NoGates = "no_gates",
     /// The selection names a feature or wave that the plan does not have.

@@ -159,7 +159,11 @@ impl Held {
                 free.then(|| Grant::Target { feature: id.clone() })
             }
             FeatureState::Working {
-                step: WorkStep::Preparing | WorkStep::Agent(_) | WorkStep::Committing(_),
+                step:
+                    WorkStep::Preparing
+                    | WorkStep::Agent(_)
+                    | WorkStep::Committing(_)
+                    | WorkStep::Reading(_),
                 ..
             }
             | FeatureState::Verifying { step: GateStep::Running(_), .. }

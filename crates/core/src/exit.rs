@@ -76,6 +76,28 @@ pub struct Exit {
 }
 
 impl Exit {
+    /// One line about it, for people.
+    pub fn describe(&self) -> String {
+        let what = match (&self.reason, self.code, self.signal) {
+            (Reason::Exited, Some(code), _) => format!("exit code {code}"),
+            (Reason::Exited, None, _) => "ended without a code".to_owned(),
+            (Reason::Signalled, _, Some(signal)) => format!("signal {signal}"),
+            (Reason::Signalled, _, None) => "a signal".to_owned(),
+            (Reason::Stopped { actor }, _, _) => format!("stopped by {actor}"),
+            (Reason::Timeout, _, _) => format!("timeout after {} ms", self.ran_ms),
+            (Reason::Limit, _, _) => "over its limit".to_owned(),
+            (Reason::Oom, _, _) => "out of memory".to_owned(),
+            (Reason::LostShim, _, _) => "its shim was lost".to_owned(),
+            (Reason::LostReboot, _, _) => "lost by a reboot".to_owned(),
+            (Reason::ExecFailed, _, _) => "could not be executed".to_owned(),
+            (Reason::Storage, _, _) => "its records could not be stored".to_owned(),
+        };
+        match &self.detail {
+            Some(detail) => format!("{what}: {detail}"),
+            None => what,
+        }
+    }
+
     /// An end that Tidegate concludes because nobody recorded one.
     pub fn lost(reason: Reason, at: WallMs) -> Self {
         Self {

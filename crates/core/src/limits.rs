@@ -8,6 +8,8 @@ pub const GATES_PER_HOME: u32 = 3;
 pub const ITERATIONS_MAX: u32 = 6;
 /// Attempts of one job within an iteration.
 pub const ATTEMPTS_MAX: u32 = 3;
+/// Times that conflicts of one feature are given to its reconciler before a person is asked.
+pub const RECONCILIATIONS_MAX: u32 = 3;
 /// Times that a launcher is started again without progress.
 pub const RESUMES_MAX: u32 = 1;
 /// A heartbeat of a remote agent counts as life for this long.

@@ -32,6 +32,8 @@ pub struct PlanSpec {
     pub landing: LandingSpec,
     /// Who consents to a landing.
     pub review: ReviewPolicy,
+    /// What is done with planned changes that meet.
+    pub collisions: CollisionPolicy,
     /// What a failed feature means for later waves.
     pub on_failure: OnFailure,
     /// Who commits an agent's changes.
@@ -69,7 +71,7 @@ pub struct FeatureSpec {
     pub gates: Vec<GateName>,
     /// The agent that builds it, when it is not the role's.
     pub agent: Option<AgentName>,
-    /// Who works on it beside the builder.
+    /// Who works on it beside the plan's builder; a builder of its own stands in for that one.
     pub crew: BTreeMap<Role, RoleSpec>,
     /// Whether an end without a change is a success.
     pub allow_no_change: bool,
@@ -101,6 +103,8 @@ pub struct RoleSpec {
     pub name: RoleName,
     /// Its agent.
     pub agent: AgentName,
+    /// Pinned text that its agent is told beside the task.
+    pub prompt: Option<BlobId>,
 }
 
 /// How an agent is started. Data of a manifest.
@@ -176,6 +180,20 @@ pub enum ReviewPolicy {
     Auto,
     /// A person approves.
     Person,
+    /// An agent in the role of the reviewer judges.
+    Agent,
+}
+
+/// What is done with a feature whose planned change meets that of another one under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum CollisionPolicy {
+    /// A person decides.
+    Reject,
+    /// The later one waits until the other one has ended.
+    #[default]
+    Serialise,
+    /// Both go on.
+    Allow,
 }
 
 /// What a failed feature means for later waves.
@@ -197,6 +215,21 @@ pub enum CommitRule {
 }
 
 impl Role {
+    /// All of them, in the order of the pipeline.
+    pub const ALL: [Self; 5] =
+        [Self::Planner, Self::Builder, Self::Qa, Self::Reviewer, Self::Reconciler];
+
+    /// Its word, which is the name of its table in the config unless a feature says otherwise.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Planner => "planner",
+            Self::Builder => "builder",
+            Self::Qa => "qa",
+            Self::Reviewer => "reviewer",
+            Self::Reconciler => "reconciler",
+        }
+    }
+
     /// The word of a feature's state while an agent of this role works on it.
     pub fn state_word(self) -> &'static str {
         match self {
@@ -215,10 +248,33 @@ impl PlanSpec {
         self.waves.iter().find(|w| w.features.contains(feature)).map(|w| w.number)
     }
 
-    /// The agent that builds `feature`.
-    pub fn agent_of(&self, feature: &FeatureSpec) -> Option<(&AgentName, &AgentSpec)> {
-        let name = feature.agent.as_ref().unwrap_or(&self.builder.agent);
-        self.agents.get_key_value(name)
+    /// Who works on `feature` in `role`: the name of the role and the agent. `None` when nobody does.
+    pub fn worker<'a>(
+        &'a self,
+        feature: &'a FeatureSpec,
+        role: Role,
+    ) -> Option<(&'a RoleName, &'a AgentName)> {
+        let worker = self.role_spec(feature, role)?;
+        let own = feature.agent.as_ref().filter(|_| role == Role::Builder);
+        Some((&worker.name, own.unwrap_or(&worker.agent)))
+    }
+
+    /// How `role` is filled in `feature`, when it is.
+    pub fn role_spec<'a>(&'a self, feature: &'a FeatureSpec, role: Role) -> Option<&'a RoleSpec> {
+        let plans = (role == Role::Builder).then_some(&self.builder);
+        feature.crew.get(&role).or(plans)
+    }
+
+    /// The role and the agent that a job's role name stands for in `feature`.
+    pub fn role_named<'a>(
+        &'a self,
+        feature: &'a FeatureSpec,
+        name: &RoleName,
+    ) -> Option<(Role, &'a AgentName)> {
+        Role::ALL.into_iter().find_map(|role| {
+            let (found, agent) = self.worker(feature, role)?;
+            (found == name).then_some((role, agent))
+        })
     }
 
     /// The features in the order of waves and of the plan within them.

@@ -9,8 +9,8 @@ use tidegate_core::ids::{
 use tidegate_core::launcher::{Launcher, LauncherSpec, Selection, SelectionStyle};
 use tidegate_core::limits::{FEATURES_PER_RUN, GRACE_MS};
 use tidegate_core::plan::{
-    AgentSpec, CommitRule, FeatureSpec, GateRun, GateSpec, LandingSpec, OnFailure, PlanSpec,
-    PromptChannel, ReviewPolicy, RoleSpec, Strategy, WaveSpec,
+    AgentSpec, CollisionPolicy, CommitRule, FeatureSpec, GateRun, GateSpec, LandingSpec, OnFailure,
+    PlanSpec, PromptChannel, ReviewPolicy, RoleSpec, Strategy, WaveSpec,
 };
 use tidegate_core::run::{Plan, Work};
 use tidegate_daemon::engine::{Command, Submit};
@@ -53,10 +53,11 @@ impl PlanBuilder {
             waves: Vec::new(),
             features: BTreeMap::new(),
             agents: BTreeMap::from([(agent.clone(), sample_agent())]),
-            builder: RoleSpec { name: RoleName::new("builder")?, agent },
+            builder: RoleSpec { name: RoleName::new("builder")?, agent, prompt: None },
             gates: BTreeMap::from([(gate.clone(), sample_gate())]),
             landing: LandingSpec { strategy: Strategy::Merge, merge_gates: vec![gate] },
             review: ReviewPolicy::Auto,
+            collisions: CollisionPolicy::default(),
             on_failure: OnFailure::Stop,
             commit: CommitRule::Auto,
             active_max: FEATURES_PER_RUN,

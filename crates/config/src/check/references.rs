@@ -1,8 +1,10 @@
 //! Names in a plan that the settings must define: gates, agents, roles.
 
+use tidegate_core::plan::Role;
+
 use crate::diagnostic::{Code, Sink};
 use crate::near::{hint_for, quoted};
-use crate::plan::PlanDoc;
+use crate::plan::{FeatureDoc, PlanDoc};
 use crate::settings::{Layered, branch_ref};
 use crate::span::Spanned;
 
@@ -28,12 +30,26 @@ pub(crate) fn check_references(doc: &PlanDoc, layered: &Layered, sink: &mut Sink
         }
         for role in feature.roles.iter().flatten() {
             check_name(("role", Code::UnknownRole), role, &roles, sink);
-            if role.value != "builder" && roles.contains(&role.value.as_str()) {
-                let message =
-                    format!("the role {} comes with a later version", quoted(&role.value));
-                sink.error_hint(Code::LaterVersion, &role.span, message, "this one runs `builder`");
+            if role.value == Role::Reconciler.word() {
+                let message = "a reconciler comes with a later version";
+                sink.error(Code::LaterVersion, &role.span, message);
             }
         }
+        check_builders(feature, sink);
+    }
+}
+
+/// One role of a feature builds: `builder`, or one that has no part of its own in the pipeline.
+fn check_builders(feature: &FeatureDoc, sink: &mut Sink<'_>) {
+    let builds = |role: &&Spanned<String>| {
+        Role::ALL.into_iter().all(|part| part == Role::Builder || part.word() != role.value)
+    };
+    let mut builders = feature.roles.iter().flatten().filter(builds);
+    if let (Some(first), Some(second)) = (builders.next(), builders.next()) {
+        let (first, name) = (quoted(&first.value), quoted(&second.value));
+        let message = format!("{name} would build what {first} builds");
+        let hint = "name one of them; `planner`, `qa`, `reviewer` and `reconciler` work beside it";
+        sink.error_hint(Code::IllegalValue, &second.span, message, hint);
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tidegate_core::ids::{AgentName, BlobId, FeatureId, GateName, RoleName};
 use tidegate_core::plan::{
-    AgentSpec, FeatureSpec, GateSpec, LandingSpec, PlanSpec, RoleSpec, WaveSpec,
+    AgentSpec, FeatureSpec, GateSpec, LandingSpec, PlanSpec, ReviewPolicy, Role, RoleSpec, WaveSpec,
 };
 
 use super::prompts::Prompts;
@@ -67,9 +67,9 @@ pub(super) fn build(
     for one in &taken {
         let prompt = blobs.add(&one.prompt);
         let kept = needs.kept.get(&one.id).cloned().unwrap_or_default();
-        features.insert(one.id.clone(), feature_spec(one, prompt, kept, doc, config)?);
+        features.insert(one.id.clone(), feature_spec(one, prompt, kept, doc, config, &mut blobs)?);
     }
-    let builder = config.roles.get(&RoleName::new("builder").ok()?)?.value.agent.value.clone();
+    let builder = role_spec("builder", config, &mut blobs)?;
     let target = match &doc.target {
         Some(target) => branch_ref(&target.value).ok()?,
         None => config.target.value.clone(),
@@ -82,12 +82,13 @@ pub(super) fn build(
         config: pinned,
         target,
         waves: wave_specs(doc, &taken),
-        agents: agents_of(&builder, &features, config)?,
+        agents: agents_of(&builder.agent, &features, config)?,
         gates: gates_of(&merge_gates, &features, config)?,
         features,
-        builder: RoleSpec { name: RoleName::new("builder").ok()?, agent: builder },
+        builder,
         landing: LandingSpec { strategy: config.strategy.value, merge_gates },
         review: config.review.value,
+        collisions: config.collisions.value,
         on_failure: doc.on_failure.as_ref().map_or(config.on_failure.value, |said| said.value),
         commit: config.commit.value,
         active_max: config.active_features.value,
@@ -167,6 +168,7 @@ fn feature_spec(
     needs: Vec<FeatureId>,
     doc: &PlanDoc,
     config: &Config,
+    blobs: &mut Blobs,
 ) -> Option<FeatureSpec> {
     let feature = one.doc;
     let gates = feature.gates.as_ref().or(doc.gates.as_ref());
@@ -186,11 +188,35 @@ fn feature_spec(
         paths: feature.paths.iter().map(|path| path.value.clone()).collect(),
         gates: gate_names(gates.map_or(&[], Vec::as_slice))?,
         agent,
-        crew: BTreeMap::new(),
+        crew: crew_of(feature, config, blobs)?,
         allow_no_change: feature.allow_no_change.as_ref().is_some_and(|allow| allow.value),
         iterations_max: count(&feature.max_iterations, config.max_iterations.value),
         attempts_max: count(&feature.max_attempts, config.max_attempts.value),
     })
+}
+
+/// Who works on a feature: the roles that it names, and those that are called when they are needed.
+fn crew_of(
+    feature: &FeatureDoc,
+    config: &Config,
+    blobs: &mut Blobs,
+) -> Option<BTreeMap<Role, RoleSpec>> {
+    let mut crew = BTreeMap::new();
+    for name in feature.roles.iter().flatten().filter(|role| role.value != "builder") {
+        let part = Role::ALL.into_iter().find(|role| role.word() == name.value);
+        crew.insert(part.unwrap_or(Role::Builder), role_spec(&name.value, config, blobs)?);
+    }
+    if config.review.value == ReviewPolicy::Agent {
+        crew.insert(Role::Reviewer, role_spec(Role::Reviewer.word(), config, blobs)?);
+    }
+    Some(crew)
+}
+
+fn role_spec(name: &str, config: &Config, blobs: &mut Blobs) -> Option<RoleSpec> {
+    let name = RoleName::new(name).ok()?;
+    let entry = &config.roles.get(&name)?.value;
+    let prompt = entry.prompt.as_ref().map(|text| blobs.add(text.as_bytes()));
+    Some(RoleSpec { name, agent: entry.agent.value.clone(), prompt })
 }
 
 /// The names in their order, each once.
@@ -225,8 +251,10 @@ fn agents_of(
     config: &Config,
 ) -> Option<BTreeMap<AgentName, AgentSpec>> {
     let own = features.values().filter_map(|feature| feature.agent.as_ref());
+    let crew = features.values().flat_map(|feature| feature.crew.values());
     std::iter::once(builder)
         .chain(own)
+        .chain(crew.map(|role| &role.agent))
         .map(|name| {
             let entry = &config.agents.get(name)?.value;
             let spec = AgentSpec {
@@ -247,9 +275,13 @@ fn gates_of(
     config: &Config,
 ) -> Option<BTreeMap<GateName, GateSpec>> {
     let own = features.values().flat_map(|feature| feature.gates.iter());
+    // A planner may name any of them.
+    let planners = features.values().any(|feature| feature.crew.contains_key(&Role::Planner));
+    let all = config.gates.keys().filter(|_| planners);
     merge_gates
         .iter()
         .chain(own)
+        .chain(all)
         .map(|name| {
             let entry = &config.gates.get(name)?.value;
             let spec = GateSpec {

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use sha2::{Digest, Sha256};
 use tidegate_core::ids::{BlobId, FeatureId};
-use tidegate_core::plan::PlanSpec;
+use tidegate_core::plan::{PlanSpec, ReviewPolicy};
 
 use crate::bundle::Bundle;
 use crate::check::{
@@ -103,7 +103,7 @@ pub fn resolve_after(
         let prompts = check_all(doc, bundle, &layered, shapeless, &mut sink);
         found.extend(sink.finish());
         found.extend(prompts.findings.iter().cloned());
-        found.extend(builder_finding(&layered, source));
+        found.extend(missing_roles(&layered, source));
         found.extend(selection.check(doc));
         if !has_errors(&found) {
             let mut sink = Sink::new(source);
@@ -140,14 +140,32 @@ fn check_all(
     Prompts::read(doc, bundle, layered, sink)
 }
 
-/// Whether anything says who builds.
-fn builder_finding(layered: &Layered, plan: &Source) -> Option<Diagnostic> {
-    let known = layered.declared("role").contains(&"builder");
-    if known || layered.is_broken() {
-        return None;
+/// Roles that nobody fills although they are needed.
+fn missing_roles(layered: &Layered, plan: &Source) -> Vec<Diagnostic> {
+    if layered.is_broken() {
+        return Vec::new();
     }
-    let (message, hint) =
-        ("no agent builds: there is no [role.builder]", "`tidegate init` writes one");
+    let known = layered.declared("role");
+    let by_agent = layered.config.review.value == ReviewPolicy::Agent;
+    let needed = [
+        (
+            !known.contains(&"builder"),
+            Code::NoBuilder,
+            "no agent builds: there is no [role.builder]",
+            "`tidegate init` writes one",
+        ),
+        (
+            by_agent && !known.contains(&"reviewer"),
+            Code::NoReviewer,
+            "review.policy is \"agent\", and there is no [role.reviewer]",
+            "add `[role.reviewer]` with an `agent`",
+        ),
+    ];
     let config = layered.sources.last().map_or(plan, |(_, source)| source);
-    Some(config.diagnostic(Severity::Error, Code::NoBuilder, &(0..0), message, hint))
+    let missing = needed.into_iter().filter(|(missing, ..)| *missing);
+    missing
+        .map(|(_, code, message, hint)| {
+            config.diagnostic(Severity::Error, code, &(0..0), message, hint)
+        })
+        .collect()
 }

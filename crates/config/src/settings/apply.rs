@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use tidegate_core::ids::InvalidName;
-use tidegate_core::plan::{CommitRule, ReviewPolicy, Strategy};
+use tidegate_core::plan::{CollisionPolicy, CommitRule, ReviewPolicy, Strategy};
 
 use super::agent::agent_of;
 use super::branch::branch_ref;
@@ -22,9 +22,19 @@ const ACTIVE_MAX: u32 = 1_000;
 /// Words of `commit`.
 const COMMIT: &[(&str, CommitRule)] = &[("auto", CommitRule::Auto), ("agent", CommitRule::Agent)];
 
-/// Words of `review.policy`; `None` comes later.
-const REVIEW: &[(&str, Option<ReviewPolicy>)] =
-    &[("auto", Some(ReviewPolicy::Auto)), ("person", Some(ReviewPolicy::Person)), ("agent", None)];
+/// Words of `review.policy`.
+const REVIEW: &[(&str, ReviewPolicy)] = &[
+    ("auto", ReviewPolicy::Auto),
+    ("person", ReviewPolicy::Person),
+    ("agent", ReviewPolicy::Agent),
+];
+
+/// Words of `collisions`.
+const COLLISIONS: &[(&str, CollisionPolicy)] = &[
+    ("reject", CollisionPolicy::Reject),
+    ("serialise", CollisionPolicy::Serialise),
+    ("allow", CollisionPolicy::Allow),
+];
 
 /// Words of `landing.strategy`; `None` comes later.
 const STRATEGY: &[(&str, Option<Strategy>)] =
@@ -47,6 +57,7 @@ pub(crate) fn apply(config: &mut Config, table: &Table, layer: usize, sink: &mut
         }
     }
     config.commit.set(fields.choice("commit", COMMIT, sink), layer);
+    config.collisions.set(fields.choice("collisions", COLLISIONS, sink), layer);
     config.on_failure.set(fields.choice("on_failure", ON_FAILURE, sink), layer);
     named(&mut fields, "agent", layer, &mut config.agents, agent_of, sink);
     named(&mut fields, "role", layer, &mut config.roles, role_of, sink);
@@ -54,8 +65,7 @@ pub(crate) fn apply(config: &mut Config, table: &Table, layer: usize, sink: &mut
     named(&mut fields, "launcher", layer, &mut config.launchers, launcher_of, sink);
     if let Some((table, entry)) = fields.table("review", sink) {
         let mut inner = Fields::new("[review]", table, entry.key.span.clone());
-        let policy = inner.choice("policy", REVIEW, sink);
-        config.review.set(now("review by an agent", policy, sink), layer);
+        config.review.set(inner.choice("policy", REVIEW, sink), layer);
         inner.finish(sink);
     }
     if let Some((table, entry)) = fields.table("landing", sink) {

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use tidegate_core::ids::{AgentName, GateName, RoleName};
 use tidegate_core::launcher::SelectionStyle;
 use tidegate_core::limits;
-use tidegate_core::plan::{CommitRule, GateRun, OnFailure, PromptChannel, ReviewPolicy, Strategy};
+use tidegate_core::plan::{
+    CollisionPolicy, CommitRule, GateRun, OnFailure, PromptChannel, ReviewPolicy, Strategy,
+};
 
 use crate::node::Node;
 use crate::span::{Span, Spanned};
@@ -56,6 +58,8 @@ pub struct Config {
     pub on_failure: Sourced<OnFailure>,
     /// Who consents to a landing.
     pub review: Sourced<ReviewPolicy>,
+    /// What is done with planned changes that meet.
+    pub collisions: Sourced<CollisionPolicy>,
     /// Form of the landed change.
     pub strategy: Sourced<Strategy>,
     /// Gates of the merged tree.
@@ -106,6 +110,8 @@ pub struct AgentEntry {
 pub struct RoleEntry {
     /// Its agent, and where that is said.
     pub agent: Spanned<AgentName>,
+    /// What its agent is told beside the task.
+    pub prompt: Option<String>,
 }
 
 /// `[gate.NAME]`.
@@ -171,6 +177,7 @@ impl Default for Config {
             commit: Sourced::default_of(CommitRule::Auto),
             on_failure: Sourced::default_of(OnFailure::Stop),
             review: Sourced::default_of(ReviewPolicy::Auto),
+            collisions: Sourced::default_of(CollisionPolicy::default()),
             strategy: Sourced::default_of(Strategy::Merge),
             merge_gates: Sourced::default_of(Vec::new()),
             active_features: Sourced::default_of(limits::FEATURES_PER_RUN),

@@ -29,7 +29,8 @@ pub(crate) fn role_of(
             None
         }
     });
-    (RoleName::new(name), agent.map(|agent| RoleEntry { agent }))
+    let prompt = fields.string("prompt", sink).map(|prompt| prompt.value);
+    (RoleName::new(name), agent.map(|agent| RoleEntry { agent, prompt }))
 }
 
 /// Reads one gate.

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::event::{Event, Submitted};
+use super::event::{Event, Subject, Submitted};
 use super::feature::Feature;
 use super::state::{Job, JobState, Purpose, Run, Status, Work};
 use crate::exit::Started;
@@ -42,8 +42,18 @@ impl Run {
 
     /// Evolves by one fact.
     pub fn apply(&mut self, event: &Event) {
+        match event.subject() {
+            Subject::Feature(feature) => self.apply_to_feature(feature, event),
+            Subject::Run => self.apply_to_run(event),
+        }
+    }
+
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "only the facts of the run's own chain are handed here, by a match that lists all"
+    )]
+    fn apply_to_run(&mut self, event: &Event) {
         match event {
-            Event::Submitted(_) => {}
             Event::Adopted { supervisor } => self.supervisor = Some(supervisor.clone()),
             Event::Claimed { supervisor, at } => {
                 self.supervisor = Some(supervisor.clone());
@@ -86,28 +96,7 @@ impl Run {
             | Event::StatusReconciled { .. }
             | Event::FailedBeforeStatus { .. }
             | Event::AgentsSwept { .. } => self.with_launcher(|launcher| launcher.apply(event)),
-            Event::FeatureAdmitted { feature }
-            | Event::WorktreeReady { feature, .. }
-            | Event::AttemptFailed { feature, .. }
-            | Event::BuilderFinished { feature, .. }
-            | Event::SnapshotSkipped { feature, .. }
-            | Event::Committed { feature, .. }
-            | Event::IterationFailed { feature, .. }
-            | Event::GatePassed { feature, .. }
-            | Event::GateFailed { feature, .. }
-            | Event::Verified { feature }
-            | Event::Approved { feature, .. }
-            | Event::LandingAdmitted { feature }
-            | Event::MergePrepared { feature, .. }
-            | Event::LandingIntended { feature, .. }
-            | Event::TargetMoved { feature }
-            | Event::Landed { feature, .. }
-            | Event::Blocked { feature, .. }
-            | Event::Unblocked { feature }
-            | Event::FeatureFailed { feature, .. }
-            | Event::FeatureSkipped { feature, .. }
-            | Event::FeatureCancelled { feature, .. }
-            | Event::FeatureRetried { feature, .. } => self.apply_to_feature(feature, event),
+            _ => {}
         }
     }
 

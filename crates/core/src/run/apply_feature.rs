@@ -1,9 +1,11 @@
 //! How one feature evolves by one fact.
 
+use super::block::Block;
 use super::event::Event;
-use super::feature::{Block, Feature, FeatureState, GateStep, LandStep, Trail, WorkStep};
+use super::feature::{Feature, FeatureState, GateStep, LandStep, Trail, WorkStep};
 use super::state::Phase;
 use crate::ids::JobId;
+use crate::plan::Role;
 
 impl Feature {
     /// Its agent was decided on: the step goes on, whatever its role.
@@ -55,11 +57,20 @@ impl Feature {
             Event::BuilderFinished { job, .. } => {
                 self.failures = 0;
                 trail.built = Some(job.clone());
+                trail.checked = false;
                 self.state = FeatureState::building(WorkStep::Committing(job.clone()));
             }
+            Event::RoleFinished { .. }
+            | Event::ResultRefused { .. }
+            | Event::HandedOver { .. }
+            | Event::Planned { .. }
+            | Event::Checked { .. }
+            | Event::Reviewed { .. }
+            | Event::ConflictFound { .. } => self.apply_of_crew(event, trail),
             Event::Committed { tested, .. } => {
                 self.failures = 0;
                 self.approved = false;
+                self.conflict = None;
                 self.tested = Some(tested.clone());
                 self.state = FeatureState::Verifying { gate: 0, step: GateStep::AwaitingSlot };
             }
@@ -67,32 +78,19 @@ impl Feature {
                 trail.built = None;
                 self.failures = 0;
                 self.approved = false;
+                self.conflict = None;
                 self.feedback = Some(feedback.clone());
                 self.sync.clone_from(sync);
                 self.state = FeatureState::building(WorkStep::AwaitingSlot);
             }
             Event::GatePassed { .. } => self.next_gate(),
             Event::Verified { .. } => self.state = FeatureState::InReview,
-            Event::Approved { .. } => {
-                self.approved = true;
-                self.state = FeatureState::Landing(LandStep::AwaitingTarget);
-            }
-            Event::LandingAdmitted { .. } => {
-                self.state = FeatureState::Landing(LandStep::Merging);
-            }
-            Event::MergePrepared { merged, .. } => {
-                self.failures = 0;
-                let merged = merged.clone();
-                let step = GateStep::AwaitingSlot;
-                self.state = FeatureState::Landing(LandStep::Gates { merged, gate: 0, step });
-            }
-            Event::LandingIntended { merged, .. } => {
-                self.state = FeatureState::Landing(LandStep::Updating { merged: merged.clone() });
-            }
-            Event::TargetMoved { .. } => self.state = FeatureState::Landing(LandStep::Merging),
-            Event::Landed { commit, .. } => {
-                self.state = FeatureState::Landed { commit: commit.clone() };
-            }
+            Event::Approved { .. }
+            | Event::LandingAdmitted { .. }
+            | Event::MergePrepared { .. }
+            | Event::LandingIntended { .. }
+            | Event::TargetMoved { .. }
+            | Event::Landed { .. } => self.apply_of_landing(event),
             Event::Blocked { block, .. } => self.state = FeatureState::Blocked(block.clone()),
             Event::Unblocked { .. } => self.unblocked(trail),
             Event::FeatureFailed { reason, .. } => {
@@ -110,7 +108,7 @@ impl Feature {
     }
 
     /// After a failed attempt the same step waits for its next one.
-    fn rewind_step(&mut self) {
+    pub(super) fn rewind_step(&mut self) {
         match &mut self.state {
             FeatureState::Working { step, .. } => *step = WorkStep::Preparing,
             FeatureState::Verifying { step, .. }
@@ -152,10 +150,14 @@ impl Feature {
 
     /// What was in the way is gone: the step that it stopped begins again.
     fn unblocked(&mut self, trail: &Trail) {
+        if self.state.role() == Some(Role::Reconciler) {
+            self.conflict = None;
+        }
         self.state = if self.approved {
             FeatureState::Landing(LandStep::AwaitingTarget)
         } else if trail.built.is_some() {
-            FeatureState::building(WorkStep::AwaitingSlot)
+            let role = self.resumed_role();
+            FeatureState::Working { role, step: WorkStep::AwaitingSlot }
         } else {
             // Its builder has not begun, and the next admission counts the iteration again.
             self.iteration = self.iteration.saturating_sub(1);
@@ -168,13 +170,18 @@ impl Feature {
 
     /// The next iteration begins, or the work of the last one is looked at again.
     fn admitted(&mut self, trail: &Trail) {
-        let step = if let Some(job) = &trail.built {
-            WorkStep::Committing(job.clone())
-        } else {
-            self.iteration += 1;
-            WorkStep::Preparing
+        let role = self.state.role().unwrap_or(Role::Builder);
+        let step = match (role, &trail.built) {
+            (Role::Builder, Some(job)) => WorkStep::Committing(job.clone()),
+            (Role::Builder, None) => {
+                self.iteration += 1;
+                WorkStep::Preparing
+            }
+            (Role::Planner | Role::Qa | Role::Reviewer | Role::Reconciler, _) => {
+                WorkStep::Preparing
+            }
         };
-        self.state = FeatureState::building(step);
+        self.state = FeatureState::Working { role, step };
     }
 
     /// What stopped an approved landing is tried again from the landing. After a conflict a person
@@ -184,6 +191,7 @@ impl Feature {
         let conflict = matches!(self.state, FeatureState::Blocked(Block::Conflict { .. }));
         let blocked = matches!(self.state, FeatureState::Blocked(_));
         self.failures = 0;
+        self.reconciliations = 0;
         if blocked && self.approved && !conflict {
             self.state = FeatureState::Landing(LandStep::AwaitingTarget);
         } else if blocked && trail.built.is_some() {
@@ -192,6 +200,7 @@ impl Feature {
         } else {
             trail.built = None;
             self.approved = false;
+            self.conflict = None;
             self.iteration = 0;
             self.state = FeatureState::Queued;
         }

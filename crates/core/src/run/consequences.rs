@@ -1,12 +1,13 @@
 //! What follows from a state by itself: barriers, skips, consent by policy, and the end of a run.
 
 use super::barrier::Barrier;
+use super::block::Block;
 use super::event::Event;
 use super::feature::{Feature, FeatureState, GateStep, LandStep};
 use super::state::{Run, Work};
 use super::step::Draft;
 use crate::ids::FeatureId;
-use crate::plan::{PlanSpec, ReviewPolicy};
+use crate::plan::{ReviewPolicy, Role};
 
 impl Draft {
     /// Draws every consequence, until there is none left.
@@ -40,9 +41,76 @@ impl Draft {
             let feature = plan.features.get(id)?;
             match cancel {
                 Some(actor) => self.cancelled(id, feature, actor).map(Next::Fact),
-                None => next_of_feature(spec, &barrier, (wave, id), feature),
+                None => self.next_of_feature(&barrier, (wave, id), feature),
             }
         })
+    }
+
+    fn next_of_feature(
+        &self,
+        barrier: &Barrier<'_>,
+        (wave, id): (u32, &FeatureId),
+        feature: &Feature,
+    ) -> Option<Next> {
+        let (spec, plan) = self.run.plan()?;
+        let fact = |event| Some(Next::Fact(event));
+        let hand_over = |role| fact(Event::HandedOver { feature: id.clone(), role });
+        match &feature.state {
+            FeatureState::Queued => {
+                let cause = barrier.skip_cause(wave, id)?;
+                fact(Event::FeatureSkipped { feature: id.clone(), cause })
+            }
+            FeatureState::Verifying { gate, step: GateStep::AwaitingSlot } => {
+                let of_spec = spec.features.get(id)?;
+                if *gate < feature.gates(of_spec).len() {
+                    None
+                } else if of_spec.crew.contains_key(&Role::Qa) && !self.run.is_checked(id) {
+                    hand_over(Role::Qa)
+                } else {
+                    fact(Event::Verified { feature: id.clone() })
+                }
+            }
+            FeatureState::InReview => match spec.review {
+                ReviewPolicy::Auto => Some(Next::Consent(id.clone())),
+                ReviewPolicy::Person => None,
+                ReviewPolicy::Agent => hand_over(Role::Reviewer),
+            },
+            FeatureState::Landing(LandStep::Gates {
+                merged,
+                gate,
+                step: GateStep::AwaitingSlot,
+            }) => {
+                let (feature, merged) = (id.clone(), merged.clone());
+                let passed = *gate >= spec.landing.merge_gates.len();
+                passed.then_some(Next::Fact(Event::LandingIntended { feature, merged }))
+            }
+            FeatureState::Blocked(Block::Collision { with, waits: true, .. }) => {
+                let over = plan.features.get(with).is_none_or(Feature::is_terminal);
+                over.then(|| Next::Fact(Event::Unblocked { feature: id.clone() }))
+            }
+            FeatureState::Blocked(
+                Block::Conflict { .. }
+                | Block::TargetDirty { .. }
+                | Block::TargetMissing
+                | Block::RepoHeld { .. }
+                | Block::Git { .. }
+                | Block::Collision { waits: false, .. }
+                | Block::Review { .. }
+                | Block::Quarantine { .. },
+            )
+            | FeatureState::Verifying { step: GateStep::Running(_), .. }
+            | FeatureState::Landing(
+                LandStep::AwaitingTarget
+                | LandStep::Merging
+                | LandStep::Updating { .. }
+                | LandStep::Gates { step: GateStep::Running(_), .. },
+            )
+            | FeatureState::Working { .. }
+            | FeatureState::Landed { .. }
+            | FeatureState::Failed { .. }
+            | FeatureState::Cancelled { .. }
+            | FeatureState::Skipped { .. } => None,
+        }
     }
 
     /// A feature of a cancelled run ends once nothing of it is under way.
@@ -88,46 +156,6 @@ impl Draft {
 enum Next {
     Fact(Event),
     Consent(FeatureId),
-}
-
-fn next_of_feature(
-    spec: &PlanSpec,
-    barrier: &Barrier<'_>,
-    (wave, id): (u32, &FeatureId),
-    feature: &Feature,
-) -> Option<Next> {
-    match &feature.state {
-        FeatureState::Queued => barrier
-            .skip_cause(wave, id)
-            .map(|cause| Next::Fact(Event::FeatureSkipped { feature: id.clone(), cause })),
-        FeatureState::Verifying { gate, step: GateStep::AwaitingSlot } => {
-            let gates = spec.features.get(id).map_or(0, |feature| feature.gates.len());
-            (*gate >= gates).then(|| Next::Fact(Event::Verified { feature: id.clone() }))
-        }
-        FeatureState::InReview => match spec.review {
-            ReviewPolicy::Auto => Some(Next::Consent(id.clone())),
-            ReviewPolicy::Person => None,
-        },
-        FeatureState::Landing(LandStep::Gates { merged, gate, step: GateStep::AwaitingSlot }) => {
-            (*gate >= spec.landing.merge_gates.len()).then(|| {
-                let (feature, merged) = (id.clone(), merged.clone());
-                Next::Fact(Event::LandingIntended { feature, merged })
-            })
-        }
-        FeatureState::Verifying { step: GateStep::Running(_), .. }
-        | FeatureState::Landing(
-            LandStep::AwaitingTarget
-            | LandStep::Merging
-            | LandStep::Updating { .. }
-            | LandStep::Gates { step: GateStep::Running(_), .. },
-        )
-        | FeatureState::Working { .. }
-        | FeatureState::Blocked(_)
-        | FeatureState::Landed { .. }
-        | FeatureState::Failed { .. }
-        | FeatureState::Cancelled { .. }
-        | FeatureState::Skipped { .. } => None,
-    }
 }
 
 fn first_failure(run: &Run) -> Option<String> {

@@ -6,11 +6,13 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::feature::{Block, FeatureState, LandStep, Merged, WorkStep};
+use super::block::Block;
+use super::feature::{FeatureState, LandStep, Merged, WorkStep};
 use super::state::{JobState, Run, Work};
 use crate::exit::Identity;
 use crate::ids::{AgentId, FeatureId, JobId, Oid};
 use crate::launcher::AgentProcess;
+use crate::plan::Role;
 use crate::verdict::Row;
 
 /// Names an effect within its run: one dispatch of it, from the state that opened it to the one
@@ -69,6 +71,22 @@ pub enum Effect {
         job: JobId,
         /// The commit that the branch began at.
         base: Oid,
+        /// The paths of a conflict that must be resolved in it.
+        conflict: Option<Vec<String>>,
+    },
+    /// Read what an agent was to say.
+    ReadResult {
+        /// The feature.
+        feature: FeatureId,
+        /// What the agent worked for: a planner or a reviewer.
+        role: Role,
+        /// Its job.
+        job: JobId,
+    },
+    /// Merge the target into the feature's branch, in its worktree, with markers where they conflict.
+    PrepareConflict {
+        /// The feature.
+        feature: FeatureId,
     },
     /// Make the merged commit.
     Merge {
@@ -149,6 +167,11 @@ impl Run {
         }
     }
 
+    /// Whether qa has looked at what the last builder made.
+    pub(super) fn is_checked(&self, id: &FeatureId) -> bool {
+        self.trails.get(id).is_some_and(|trail| trail.checked)
+    }
+
     fn turns(&self, id: &FeatureId) -> u32 {
         self.trails.get(id).map_or(0, |trail| trail.turns)
     }
@@ -175,6 +198,14 @@ fn outstanding_of_feature(
     turn: u32,
 ) -> Option<(String, Effect)> {
     match &feature.state {
+        FeatureState::Working { role: Role::Reconciler, step: WorkStep::Preparing } => Some((
+            format!("feature:{id}:{turn}:conflict"),
+            Effect::PrepareConflict { feature: id.clone() },
+        )),
+        FeatureState::Working { role, step: WorkStep::Reading(job) } => Some((
+            format!("feature:{id}:{turn}:result"),
+            Effect::ReadResult { feature: id.clone(), role: *role, job: job.clone() },
+        )),
         FeatureState::Working { step: WorkStep::Preparing, .. } => Some((
             format!("feature:{id}:{turn}:worktree"),
             Effect::PrepareWorktree {
@@ -185,7 +216,12 @@ fn outstanding_of_feature(
         )),
         FeatureState::Working { step: WorkStep::Committing(job), .. } => Some((
             format!("feature:{id}:{turn}:commit"),
-            Effect::Commit { feature: id.clone(), job: job.clone(), base: feature.base.clone()? },
+            Effect::Commit {
+                feature: id.clone(),
+                job: job.clone(),
+                base: feature.base.clone()?,
+                conflict: feature.conflict.clone(),
+            },
         )),
         FeatureState::Landing(LandStep::Merging) => Some((
             format!("feature:{id}:{turn}:merge"),
@@ -205,6 +241,8 @@ fn outstanding_of_feature(
             Block::Conflict { .. }
             | Block::TargetMissing
             | Block::Git { .. }
+            | Block::Collision { .. }
+            | Block::Review { .. }
             | Block::Quarantine { .. },
         )
         | FeatureState::Queued

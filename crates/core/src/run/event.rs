@@ -1,10 +1,14 @@
 //! The facts of a run. Its state is what [`super::Run::apply`] makes of them, and nothing else.
 
-use super::feature::{Block, Feedback, Merged, Tested};
+use super::block::Block;
+use super::feature::{Merged, Tested};
+use super::feedback::Feedback;
+use super::planned::PlannedChange;
 use super::state::{Purpose, Work};
 use crate::exit::{Exit, Started};
 use crate::ids::{AgentId, BlobId, FeatureId, GateName, JobId, Oid, QueueKey, RunId};
 use crate::launcher::{AgentEnd, Journal, Registered, Settled};
+use crate::plan::Role;
 use crate::time::WallMs;
 
 /// The first fact of every run.
@@ -85,6 +89,20 @@ pub enum Event {
     AttemptFailed { feature: FeatureId, job: JobId, counted: bool },
     /// Its builder ended well; what it left is to be committed.
     BuilderFinished { feature: FeatureId, job: JobId },
+    /// An agent in another role than the builder's ended well.
+    RoleFinished { feature: FeatureId, role: Role, job: JobId },
+    /// What an agent was to leave cannot be used; it is tried again with this.
+    ResultRefused { feature: FeatureId, job: JobId, feedback: Feedback },
+    /// An agent of this role is to work on it next.
+    HandedOver { feature: FeatureId, role: Role },
+    /// Its planner said what is to change.
+    Planned { feature: FeatureId, job: JobId, planned: PlannedChange },
+    /// Qa left its commit as it was.
+    Checked { feature: FeatureId, job: JobId },
+    /// Its reviewer gave a verdict.
+    Reviewed { feature: FeatureId, job: JobId, approved: bool, comments: String },
+    /// The merge with the target conflicts; its reconciler is given these paths.
+    ConflictFound { feature: FeatureId, paths: Vec<String> },
     /// No snapshot was taken.
     SnapshotSkipped { feature: FeatureId, job: JobId, why: String },
     /// Its commit for this iteration is known.
@@ -162,6 +180,13 @@ impl Event {
             | Self::AttemptFailed { feature, .. }
             | Self::BuilderFinished { feature, .. }
             | Self::SnapshotSkipped { feature, .. }
+            | Self::RoleFinished { feature, .. }
+            | Self::ResultRefused { feature, .. }
+            | Self::HandedOver { feature, .. }
+            | Self::Planned { feature, .. }
+            | Self::Checked { feature, .. }
+            | Self::Reviewed { feature, .. }
+            | Self::ConflictFound { feature, .. }
             | Self::Committed { feature, .. }
             | Self::IterationFailed { feature, .. }
             | Self::GatePassed { feature, .. }
@@ -211,6 +236,13 @@ impl Event {
             Self::AttemptFailed { .. } => "attempt-failed",
             Self::BuilderFinished { .. } => "builder-finished",
             Self::SnapshotSkipped { .. } => "snapshot-skipped",
+            Self::RoleFinished { .. } => "role-finished",
+            Self::ResultRefused { .. } => "result-refused",
+            Self::HandedOver { .. } => "handed-over",
+            Self::Planned { .. } => "planned",
+            Self::Checked { .. } => "checked",
+            Self::Reviewed { .. } => "reviewed",
+            Self::ConflictFound { .. } => "conflict-found",
             Self::Committed { .. } => "committed",
             Self::IterationFailed { .. } => "iteration-failed",
             Self::GatePassed { .. } => "gate-passed",

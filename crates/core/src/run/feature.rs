@@ -1,8 +1,10 @@
 //! What a feature of a plan run is at one moment.
 
-use crate::exit::Exit;
+use super::block::Block;
+use super::feedback::Feedback;
+use super::planned::PlannedChange;
 use crate::ids::{FeatureId, GateName, JobId, Oid};
-use crate::plan::Role;
+use crate::plan::{FeatureSpec, Role};
 
 /// How far one feature is.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -25,6 +27,12 @@ pub struct Feature {
     pub feedback: Option<Feedback>,
     /// The target commit to merge into its branch before the next builder starts.
     pub sync: Option<Oid>,
+    /// What its planner said.
+    pub planned: Option<PlannedChange>,
+    /// The paths in conflict with the target, until they are resolved.
+    pub conflict: Option<Vec<String>>,
+    /// Conflicts that its reconciler was given.
+    pub reconciliations: u32,
 }
 
 /// What the pipeline remembers of a feature beside what is shown of it.
@@ -32,8 +40,10 @@ pub struct Feature {
 pub(super) struct Trail {
     /// State changes so far: tells one dispatch of an effect from the next one of its kind.
     pub(super) turns: u32,
-    /// The builder whose work stands: it ended well, and nothing has refused what it left.
+    /// The agent whose work stands: it ended well, and nothing has refused what it left.
     pub(super) built: Option<JobId>,
+    /// Whether qa has looked at what the last builder made.
+    pub(super) checked: bool,
 }
 
 /// A commit and its tree: what a gate is about.
@@ -102,8 +112,10 @@ pub enum WorkStep {
     Preparing,
     /// Its builder runs.
     Agent(JobId),
-    /// What the builder left is being committed.
+    /// What the agent left is being committed.
     Committing(JobId),
+    /// What the agent said is being read.
+    Reading(JobId),
 }
 
 /// The steps of one gate.
@@ -149,78 +161,14 @@ pub struct Merged {
     pub tree: Oid,
 }
 
-/// Why a feature cannot go on by itself, and so what unblocks it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Block {
-    /// The merge conflicts. Unblocked by a person: resolve and retry.
-    Conflict {
-        /// The paths in conflict.
-        paths: Vec<String>,
-    },
-    /// The target's checkout has work that the landing would touch. Goes on by itself once clean.
-    TargetDirty {
-        /// The paths in the way.
-        paths: Vec<String>,
-        /// What is the matter with the checkout.
-        why: String,
-    },
-    /// The target does not exist. Unblocked by a person: make it and retry.
-    TargetMissing,
-    /// Another home serves the repository. Goes on by itself once it is given back.
-    RepoHeld {
-        /// Who holds it.
-        by: String,
-    },
-    /// git or the disk refused. Unblocked by a person: mend it and retry.
-    Git {
-        /// What it said.
-        detail: String,
-    },
-    /// A job's records contradict each other. Unblocked by a person: look, then retry or cancel.
-    Quarantine {
-        /// The job.
-        job: JobId,
-        /// What contradicts.
-        detail: String,
-    },
-}
-
-/// What the next builder is told about the last failure.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Feedback {
-    /// A gate failed.
-    Gate {
-        /// The gate.
-        gate: GateName,
-        /// The commit that it ran on.
-        commit: Oid,
-        /// Its job, whose output is the evidence.
-        job: JobId,
-        /// Its end.
-        exit: Exit,
-        /// Whether it ran on the merged tree.
-        merged: bool,
-    },
-    /// The builder ended without a change.
-    NoChange,
-    /// The repository's commit hook refused.
-    HookRefused {
-        /// What it said.
-        output: String,
-    },
-    /// The builder left its branch.
-    LeftBranch {
-        /// Where it was found.
-        found: String,
-    },
-    /// The target's changes do not merge into the branch.
-    SyncConflict {
-        /// The paths in conflict.
-        paths: Vec<String>,
-    },
-}
-
 impl Feature {
+    /// The gates that its commit must pass, in order: those of the plan, then those that its
+    /// planner added.
+    pub fn gates<'a>(&'a self, spec: &'a FeatureSpec) -> Vec<&'a GateName> {
+        let added = self.planned.iter().flat_map(|planned| &planned.gates);
+        spec.gates.iter().chain(added.filter(|gate| !spec.gates.contains(gate))).collect()
+    }
+
     /// Whether nothing more happens to it.
     pub fn is_terminal(&self) -> bool {
         match self.state {
@@ -241,7 +189,11 @@ impl Feature {
     pub fn holds_slot(&self) -> bool {
         match self.state {
             FeatureState::Working {
-                step: WorkStep::Preparing | WorkStep::Agent(_) | WorkStep::Committing(_),
+                step:
+                    WorkStep::Preparing
+                    | WorkStep::Agent(_)
+                    | WorkStep::Committing(_)
+                    | WorkStep::Reading(_),
                 ..
             }
             | FeatureState::Verifying { .. } => true,
@@ -264,7 +216,10 @@ impl Feature {
                 step: WorkStep::Preparing | WorkStep::Committing(_), ..
             }
             | FeatureState::Landing(LandStep::Merging | LandStep::Updating { .. }) => true,
-            FeatureState::Working { step: WorkStep::AwaitingSlot | WorkStep::Agent(_), .. }
+            FeatureState::Working {
+                step: WorkStep::AwaitingSlot | WorkStep::Agent(_) | WorkStep::Reading(_),
+                ..
+            }
             | FeatureState::Landing(LandStep::AwaitingTarget | LandStep::Gates { .. })
             | FeatureState::Queued
             | FeatureState::Verifying { .. }
@@ -281,7 +236,7 @@ impl Feature {
     pub fn job(&self) -> Option<&JobId> {
         match &self.state {
             FeatureState::Working {
-                step: WorkStep::Agent(job) | WorkStep::Committing(job),
+                step: WorkStep::Agent(job) | WorkStep::Committing(job) | WorkStep::Reading(job),
                 ..
             }
             | FeatureState::Verifying { step: GateStep::Running(job), .. }
@@ -315,6 +270,22 @@ impl FeatureState {
         Self::Working { role: Role::Builder, step }
     }
 
+    /// What an agent works for on it, while one does or is about to.
+    pub fn role(&self) -> Option<Role> {
+        match self {
+            Self::Working { role, .. } => Some(*role),
+            Self::Queued
+            | Self::Verifying { .. }
+            | Self::InReview
+            | Self::Landing(_)
+            | Self::Blocked(_)
+            | Self::Landed { .. }
+            | Self::Failed { .. }
+            | Self::Cancelled { .. }
+            | Self::Skipped { .. } => None,
+        }
+    }
+
     /// How far the agent's work is, while one works or is about to.
     pub fn work_step(&self) -> Option<&WorkStep> {
         match self {
@@ -344,20 +315,6 @@ impl FeatureState {
             Self::Failed { .. } => "failed",
             Self::Cancelled { .. } => "cancelled",
             Self::Skipped { .. } => "skipped",
-        }
-    }
-}
-
-impl Block {
-    /// Its word in the run document: the typed reason.
-    pub fn word(&self) -> &'static str {
-        match self {
-            Self::Conflict { .. } => "conflict",
-            Self::TargetDirty { .. } => "target_dirty",
-            Self::TargetMissing => "target_missing",
-            Self::RepoHeld { .. } => "repo_held",
-            Self::Git { .. } => "git",
-            Self::Quarantine { .. } => "quarantine",
         }
     }
 }

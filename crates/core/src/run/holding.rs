@@ -1,7 +1,8 @@
 //! Waiting for a repository that another home serves.
 
+use super::block::Block;
 use super::event::Event;
-use super::feature::{Block, FeatureState, LandStep, WorkStep};
+use super::feature::{FeatureState, LandStep, WorkStep};
 use super::input::Rejected;
 use super::step::Draft;
 use crate::ids::FeatureId;
@@ -16,7 +17,10 @@ impl Draft {
                 step: WorkStep::Preparing | WorkStep::Committing(_), ..
             }
             | FeatureState::Landing(LandStep::Merging) => {}
-            FeatureState::Working { step: WorkStep::AwaitingSlot | WorkStep::Agent(_), .. }
+            FeatureState::Working {
+                step: WorkStep::AwaitingSlot | WorkStep::Agent(_) | WorkStep::Reading(_),
+                ..
+            }
             | FeatureState::Landing(
                 LandStep::AwaitingTarget | LandStep::Gates { .. } | LandStep::Updating { .. },
             )
@@ -48,6 +52,8 @@ impl Draft {
                 | Block::TargetDirty { .. }
                 | Block::TargetMissing
                 | Block::Git { .. }
+                | Block::Collision { .. }
+                | Block::Review { .. }
                 | Block::Quarantine { .. },
             )
             | FeatureState::Working { .. }

@@ -2,6 +2,7 @@
 
 use super::effect::EffectKey;
 use super::feature::{Merged, Tested};
+use super::planned::PlannedChange;
 use crate::exit::{Exit, Started};
 use crate::ids::{AgentId, FeatureId, JobId, Oid, RoleName};
 use crate::launcher::{AgentEnd, Journal, Registered};
@@ -39,6 +40,17 @@ pub enum Input {
         commit: Oid,
         /// Who.
         actor: String,
+    },
+    /// Someone wants a feature that waits for consent to be changed.
+    Deny {
+        /// Which.
+        feature: FeatureId,
+        /// The commit that was looked at.
+        commit: Oid,
+        /// Who.
+        actor: String,
+        /// What its builder is told.
+        comments: String,
     },
     /// The launcher asks Tidegate to start an agent.
     StartAgent {
@@ -87,7 +99,6 @@ pub enum Grant {
 
 /// What an adapter saw.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(clippy::large_enum_variant, reason = "reports are handed on, never kept in numbers")]
 pub enum Report {
     /// The job's main process exists.
     JobStarted {
@@ -136,6 +147,22 @@ pub enum Report {
         job: JobId,
         /// What came of it.
         outcome: CommitOutcome,
+    },
+    /// What an agent was to say was read, or not.
+    Result {
+        /// The feature.
+        feature: FeatureId,
+        /// The agent's job.
+        job: JobId,
+        /// What came of it.
+        outcome: ResultOutcome,
+    },
+    /// A conflict was laid out in the worktree for a reconciler, or not.
+    Conflict {
+        /// The feature.
+        feature: FeatureId,
+        /// What came of it.
+        outcome: ConflictOutcome,
     },
     /// A merge was prepared, or not.
     Merge {
@@ -232,11 +259,54 @@ pub enum CommitOutcome {
         /// What it said.
         output: String,
     },
+    /// Conflicts are left.
+    Unresolved {
+        /// The paths.
+        paths: Vec<String>,
+    },
     /// The worktree is not on its branch.
     LeftBranch {
         /// Where it was found.
         found: String,
     },
+    /// git or the disk refused.
+    Failed {
+        /// What it said.
+        detail: String,
+    },
+}
+
+/// What came of reading what an agent was to say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ResultOutcome {
+    /// A planner's.
+    Planned(PlannedChange),
+    /// A reviewer's.
+    Verdict {
+        /// Whether the change may land.
+        approved: bool,
+        /// What its builder is told if not.
+        comments: String,
+    },
+    /// There is none, or it is malformed.
+    Unusable {
+        /// Why.
+        detail: String,
+    },
+}
+
+/// What came of laying a conflict out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ConflictOutcome {
+    /// The worktree holds the merge, with markers in these paths.
+    Prepared {
+        /// The paths.
+        paths: Vec<String>,
+    },
+    /// There is no conflict by now: the target's changes merge.
+    Clean,
+    /// The target does not exist.
+    TargetMissing,
     /// git or the disk refused.
     Failed {
         /// What it said.

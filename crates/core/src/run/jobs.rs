@@ -1,7 +1,7 @@
 //! Jobs of a run: how they are made, and what their starts and ends lead to.
 
+use super::block::Block;
 use super::event::Event;
-use super::feature::Block;
 use super::input::{Ingested, Rejected};
 use super::state::{Job, JobState, Purpose};
 use super::step::Draft;
@@ -97,7 +97,7 @@ impl Draft {
                 self.decide_fate(&ingested.gone);
             }
             Purpose::LauncherAgent { .. } => self.decide_fate(&[]),
-            Purpose::Agent { feature, .. } => self.builder_ended(feature, id, exit),
+            Purpose::Agent { feature, .. } => self.agent_ended(feature, id, exit),
             Purpose::Gate { feature, gate, .. } => self.gate_ended(feature, gate, id, exit),
         }
         Ok(())

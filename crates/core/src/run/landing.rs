@@ -1,7 +1,8 @@
 //! A feature from its review to the target.
 
+use super::block::Block;
 use super::event::Event;
-use super::feature::{Block, FeatureState, LandStep};
+use super::feature::{FeatureState, LandStep};
 use super::input::{MergeOutcome, Rejected, UpdateOutcome};
 use super::step::Draft;
 use crate::ids::{FeatureId, Oid};
@@ -57,7 +58,8 @@ impl Draft {
                 Event::Landed { feature, commit: Some(commit.clone()) }
             }
             MergeOutcome::Conflict { paths } => {
-                Event::Blocked { feature, block: Block::Conflict { paths: paths.clone() } }
+                self.conflict(id, paths);
+                return Ok(());
             }
             MergeOutcome::TargetMissing => Event::Blocked { feature, block: Block::TargetMissing },
             MergeOutcome::Failed { detail } => {
@@ -142,6 +144,8 @@ impl Draft {
                 | Block::TargetMissing
                 | Block::RepoHeld { .. }
                 | Block::Git { .. }
+                | Block::Collision { .. }
+                | Block::Review { .. }
                 | Block::Quarantine { .. },
             )
             | FeatureState::Queued

@@ -2,31 +2,39 @@
 
 mod agents;
 mod apply;
+mod apply_crew;
 mod apply_feature;
+mod apply_landing;
 mod apply_launcher;
 mod barrier;
+mod block;
 mod consequences;
+mod crew;
 mod effect;
 mod event;
 mod feature;
+mod feedback;
 mod holding;
 mod input;
 mod jobs;
 mod landing;
 mod launching;
 mod pipeline;
+mod planned;
+mod review;
 mod state;
 mod step;
 
 pub(crate) use barrier::Barrier;
+pub use block::Block;
 pub use effect::{Effect, EffectKey};
 pub use event::{Event, Subject, Submitted};
-pub use feature::{
-    Block, Feature, FeatureState, Feedback, GateStep, LandStep, Merged, Tested, WorkStep,
-};
+pub use feature::{Feature, FeatureState, GateStep, LandStep, Merged, Tested, WorkStep};
+pub use feedback::Feedback;
 pub use input::{
-    CommitOutcome, Grant, Ingested, Input, MergeOutcome, Rejected, Report, UpdateOutcome,
-    WorktreeOutcome,
+    CommitOutcome, ConflictOutcome, Grant, Ingested, Input, MergeOutcome, Rejected, Report,
+    ResultOutcome, UpdateOutcome, WorktreeOutcome,
 };
+pub use planned::PlannedChange;
 pub use state::{Job, JobState, Phase, Plan, Purpose, Run, Status, Work};
 pub use step::{Step, step};

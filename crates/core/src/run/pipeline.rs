@@ -1,19 +1,16 @@
 //! A feature from its queue to its review: building, committing, gates, and their repair.
 
 use super::barrier::Barrier;
+use super::block::Block;
 use super::event::Event;
-use super::feature::{
-    Block, Feature, FeatureState, Feedback, GateStep, LandStep, Tested, WorkStep,
-};
+use super::feature::{Feature, FeatureState, GateStep, LandStep, Tested, WorkStep};
+use super::feedback::Feedback;
 use super::input::{CommitOutcome, Rejected, WorktreeOutcome};
 use super::state::{Phase, Purpose};
 use super::step::Draft;
 use crate::exit::{Exit, Reason};
 use crate::ids::{FeatureId, GateName, JobId, Oid};
-use crate::plan::FeatureSpec;
-
-/// Why no snapshot is taken at the end of an attempt.
-const NO_SNAPSHOT: &str = "snapshots come with a later version";
+use crate::plan::{FeatureSpec, Role};
 
 impl Draft {
     pub(super) fn feature(&self, id: &FeatureId) -> Option<(&FeatureSpec, &Feature)> {
@@ -21,7 +18,10 @@ impl Draft {
         Some((spec.features.get(id)?, plan.features.get(id)?))
     }
 
-    fn require_feature(&self, id: &FeatureId) -> Result<(&FeatureSpec, &Feature), Rejected> {
+    pub(super) fn require_feature(
+        &self,
+        id: &FeatureId,
+    ) -> Result<(&FeatureSpec, &Feature), Rejected> {
         self.feature(id).ok_or(Rejected::Unknown("feature"))
     }
 
@@ -38,7 +38,11 @@ impl Draft {
                 }
             }
             FeatureState::Working {
-                step: WorkStep::Preparing | WorkStep::Agent(_) | WorkStep::Committing(_),
+                step:
+                    WorkStep::Preparing
+                    | WorkStep::Agent(_)
+                    | WorkStep::Committing(_)
+                    | WorkStep::Reading(_),
                 ..
             }
             | FeatureState::Verifying { .. }
@@ -51,6 +55,9 @@ impl Draft {
             | FeatureState::Skipped { .. } => {
                 return Err(Rejected::NotWhile(format!("the feature is {}", feature.state.word())));
             }
+        }
+        if self.needs_planner(id) {
+            self.emit(Event::HandedOver { feature: id.clone(), role: Role::Planner });
         }
         self.emit(Event::FeatureAdmitted { feature: id.clone() });
         Ok(())
@@ -70,7 +77,10 @@ impl Draft {
                 self.worktree_ready(id, path, base);
                 return Ok(());
             }
-            WorktreeOutcome::SyncConflict { paths } => Block::Conflict { paths: paths.clone() },
+            WorktreeOutcome::SyncConflict { paths } => {
+                self.conflict(id, paths);
+                return Ok(());
+            }
             WorktreeOutcome::TargetMissing => Block::TargetMissing,
             WorktreeOutcome::Failed { detail } => Block::Git { detail: detail.clone() },
         };
@@ -84,41 +94,17 @@ impl Draft {
         if self.end_if_cancelled(id) {
             return;
         }
-        let role = self.run.plan().map(|(spec, _)| spec.builder.name.clone());
-        let iteration = self.feature(id).map(|(_, feature)| feature.iteration);
-        if let (Some(role), Some(iteration)) = (role, iteration) {
-            self.create_job(Purpose::Agent { feature: id.clone(), role, iteration });
-        }
-    }
-
-    pub(super) fn builder_ended(&mut self, id: &FeatureId, job: &JobId, exit: &Exit) {
-        let waits = self
-            .feature(id)
-            .is_some_and(|(_, f)| f.state.work_step() == Some(&WorkStep::Agent(job.clone())));
-        if !waits {
-            return;
-        }
-        let (feature, job) = (id.clone(), job.clone());
-        let why = NO_SNAPSHOT.to_owned();
-        self.emit(Event::SnapshotSkipped { feature, job: job.clone(), why });
-        if self.run.status.cancel().is_some() {
-            return;
-        }
-        if exit.is_success() {
-            self.emit(Event::BuilderFinished { feature: id.clone(), job });
-        } else {
-            self.attempt_failed(id, &job, exit, "builder");
-        }
+        self.create_agent(id);
     }
 
     /// The same step again, within its bound; an excused end does not count.
-    fn attempt_failed(&mut self, id: &FeatureId, job: &JobId, exit: &Exit, who: &str) {
+    pub(super) fn attempt_failed(&mut self, id: &FeatureId, job: &JobId, exit: &Exit, who: &str) {
         let Some((spec, feature)) = self.feature(id) else { return };
         let counted = !exit.is_excused();
         if counted && feature.failures + 1 >= spec.attempts_max {
             let attempts = feature.failures + 1;
-            let reason = format!("{who}: {} after {attempts} attempts", describe(exit));
-            self.emit(Event::FeatureFailed { feature: id.clone(), reason });
+            let reason = format!("{who}: {} after {attempts} attempts", exit.describe());
+            self.give_up(id, reason);
         } else {
             let (feature, job) = (id.clone(), job.clone());
             self.emit(Event::AttemptFailed { feature, job, counted });
@@ -137,11 +123,13 @@ impl Draft {
         }
         let feedback = match outcome {
             CommitOutcome::Commit(tested) => {
-                self.verify(id, tested);
+                self.verify(id, job, tested);
                 return Ok(());
             }
-            CommitOutcome::NoChange(tested) if spec.allow_no_change => {
-                self.verify(id, tested);
+            CommitOutcome::NoChange(tested)
+                if spec.allow_no_change || feature.state.role() != Some(Role::Builder) =>
+            {
+                self.verify(id, job, tested);
                 return Ok(());
             }
             CommitOutcome::NoChange(_) => Feedback::NoChange,
@@ -154,13 +142,31 @@ impl Draft {
                 self.emit(Event::Blocked { feature: id.clone(), block });
                 return Ok(());
             }
+            CommitOutcome::Unresolved { paths } => {
+                let paths = paths.clone();
+                if feature.state.role() == Some(Role::Reconciler) {
+                    self.refuse_result(id, job, Feedback::Unresolved { paths });
+                } else {
+                    let block = Block::Conflict { paths };
+                    self.emit(Event::Blocked { feature: id.clone(), block });
+                }
+                return Ok(());
+            }
         };
         self.next_iteration(id, feedback, None);
         Ok(())
     }
 
-    fn verify(&mut self, id: &FeatureId, tested: &Tested) {
-        self.emit(Event::Committed { feature: id.clone(), tested: tested.clone() });
+    /// The gates run on what was committed; what qa left as it was has passed them already.
+    fn verify(&mut self, id: &FeatureId, job: &JobId, tested: &Tested) {
+        let Some((_, feature)) = self.feature(id) else { return };
+        let same = feature.tested.as_ref() == Some(tested);
+        let feature_id = id.clone();
+        self.emit(match feature.state.role() {
+            Some(Role::Qa) if same => Event::Checked { feature: feature_id, job: job.clone() },
+            Some(Role::Planner | Role::Builder | Role::Qa | Role::Reviewer | Role::Reconciler)
+            | None => Event::Committed { feature: feature_id, tested: tested.clone() },
+        });
     }
 
     /// The next builder attempt with the evidence of this one, within the bound of iterations.
@@ -182,7 +188,8 @@ impl Draft {
         match &feature.state {
             FeatureState::Verifying { gate, step: GateStep::AwaitingSlot } => {
                 let commit = feature.tested.as_ref()?.commit.clone();
-                Some((spec.gates.get(*gate)?.clone(), commit, Phase::Branch))
+                let name = (*feature.gates(spec).get(*gate)?).clone();
+                Some((name, commit, Phase::Branch))
             }
             FeatureState::Landing(LandStep::Gates {
                 merged,
@@ -263,44 +270,6 @@ fn says_nothing(exit: &Exit) -> bool {
         Reason::Signalled => exit.signal == Some(SIGKILL),
         Reason::Exited | Reason::Timeout | Reason::Limit | Reason::Oom | Reason::ExecFailed => {
             false
-        }
-    }
-}
-
-/// One line about an end, for people.
-fn describe(exit: &Exit) -> String {
-    let what = match (&exit.reason, exit.code, exit.signal) {
-        (Reason::Exited, Some(code), _) => format!("exit code {code}"),
-        (Reason::Exited, None, _) => "ended without a code".to_owned(),
-        (Reason::Signalled, _, Some(signal)) => format!("signal {signal}"),
-        (Reason::Signalled, _, None) => "a signal".to_owned(),
-        (Reason::Stopped { actor }, _, _) => format!("stopped by {actor}"),
-        (Reason::Timeout, _, _) => format!("timeout after {} ms", exit.ran_ms),
-        (Reason::Limit, _, _) => "over its limit".to_owned(),
-        (Reason::Oom, _, _) => "out of memory".to_owned(),
-        (Reason::LostShim, _, _) => "its shim was lost".to_owned(),
-        (Reason::LostReboot, _, _) => "lost by a reboot".to_owned(),
-        (Reason::ExecFailed, _, _) => "could not be executed".to_owned(),
-        (Reason::Storage, _, _) => "its records could not be stored".to_owned(),
-    };
-    match &exit.detail {
-        Some(detail) => format!("{what}: {detail}"),
-        None => what,
-    }
-}
-
-impl Feedback {
-    /// One line about it, for people.
-    pub fn describe(&self) -> String {
-        match self {
-            Self::Gate { gate, exit, merged, .. } => {
-                let on = if *merged { " on the merged tree" } else { "" };
-                format!("gate {gate} failed{on}: {}", describe(exit))
-            }
-            Self::NoChange => "no_change: the builder left no commit".to_owned(),
-            Self::HookRefused { .. } => "the commit was refused".to_owned(),
-            Self::LeftBranch { found } => format!("the builder left its branch for {found}"),
-            Self::SyncConflict { paths } => format!("conflict in {}", paths.join(", ")),
         }
     }
 }

@@ -4,8 +4,7 @@ use super::event::Event;
 use super::feature::FeatureState;
 use super::input::{Grant, Input, Rejected, Report};
 use super::state::{Purpose, Run, Status, Work};
-use crate::ids::{FeatureId, JobId, Oid};
-use crate::plan::ReviewPolicy;
+use crate::ids::{FeatureId, JobId};
 use crate::time::Now;
 
 /// What an input led to.
@@ -53,6 +52,9 @@ impl Draft {
             Input::Cancel { actor } => self.cancel(actor),
             Input::RetryFeature { feature, actor } => self.retry_feature(feature, actor),
             Input::Approve { feature, commit, actor } => self.approve(feature, commit, actor),
+            Input::Deny { feature, commit, actor, comments } => {
+                self.deny(feature, commit, actor, comments)
+            }
             Input::StartAgent { agent, role, argv } => self.start_agent(agent, role.as_ref(), argv),
             Input::Grant(grant) => self.grant(grant),
             Input::Report(report) => self.report(report),
@@ -159,21 +161,6 @@ impl Draft {
         })
     }
 
-    fn approve(&mut self, id: &FeatureId, commit: &Oid, actor: &str) -> Result<(), Rejected> {
-        self.require_going_on()?;
-        let (spec, plan) = self.run.plan().ok_or(Rejected::Unknown("plan"))?;
-        let feature = plan.features.get(id).ok_or(Rejected::Unknown("feature"))?;
-        let waits = feature.state == FeatureState::InReview && spec.review == ReviewPolicy::Person;
-        if !waits {
-            return Err(Rejected::NotWhile(format!("the feature is {}", feature.state.word())));
-        }
-        if feature.tested.as_ref().map(|tested| &tested.commit) != Some(commit) {
-            return Err(Rejected::NotWhile("the commit is another one by now".to_owned()));
-        }
-        self.consent(id, actor);
-        Ok(())
-    }
-
     fn grant(&mut self, grant: &Grant) -> Result<(), Rejected> {
         self.require_going_on()?;
         match grant {
@@ -198,6 +185,8 @@ impl Draft {
             Report::AgentsSwept { remaining } => self.agents_swept(remaining),
             Report::Worktree { feature, outcome } => self.worktree(feature, outcome),
             Report::Commit { feature, job, outcome } => self.committed(feature, job, outcome),
+            Report::Result { feature, job, outcome } => self.result(feature, job, outcome),
+            Report::Conflict { feature, outcome } => self.conflict_laid_out(feature, outcome),
             Report::Merge { feature, outcome } => self.merged(feature, outcome),
             Report::Update { feature, commit, outcome } => self.updated(feature, commit, outcome),
             Report::TargetDirty { feature, paths, why } => self.target_dirty(feature, paths, why),

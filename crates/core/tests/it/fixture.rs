@@ -10,8 +10,8 @@ use tidegate_core::ids::{
 };
 use tidegate_core::launcher::{Launcher, LauncherSpec, Selection, SelectionStyle};
 use tidegate_core::plan::{
-    AgentSpec, CommitRule, FeatureSpec, GateRun, GateSpec, LandingSpec, OnFailure, PlanSpec,
-    PromptChannel, ReviewPolicy, RoleSpec, Strategy, WaveSpec,
+    AgentSpec, CollisionPolicy, CommitRule, FeatureSpec, GateRun, GateSpec, LandingSpec, OnFailure,
+    PlanSpec, PromptChannel, ReviewPolicy, Role, RoleSpec, Strategy, WaveSpec,
 };
 use tidegate_core::run::{Event, Input, Plan, Report, Run, Submitted, Work, step};
 use tidegate_core::time::{BootMs, Now, WallMs};
@@ -38,6 +38,8 @@ pub(crate) struct Shape {
     pub(crate) gates: usize,
     pub(crate) merge_gates: usize,
     pub(crate) review: ReviewPolicy,
+    pub(crate) collisions: CollisionPolicy,
+    pub(crate) crew: Vec<Role>,
     pub(crate) on_failure: OnFailure,
     pub(crate) allow_no_change: bool,
     pub(crate) iterations_max: u32,
@@ -52,6 +54,8 @@ impl Default for Shape {
             gates: 1,
             merge_gates: 1,
             review: ReviewPolicy::Auto,
+            collisions: CollisionPolicy::Serialise,
+            crew: Vec::new(),
             on_failure: OnFailure::Stop,
             allow_no_change: false,
             iterations_max: 2,
@@ -70,6 +74,11 @@ fn gate_names(kind: &str, count: usize) -> Vec<GateName> {
     (0..count).map(|n| GateName::new(format!("{kind}{n}")).unwrap()).collect()
 }
 
+fn role_spec(name: &str) -> RoleSpec {
+    let agent = AgentName::new("scribe").unwrap();
+    RoleSpec { name: RoleName::new(name).unwrap(), agent, prompt: None }
+}
+
 pub(crate) fn plan_spec(shape: &Shape) -> PlanSpec {
     let feature = |needs: &Vec<String>| FeatureSpec {
         title: "a change".to_owned(),
@@ -80,7 +89,7 @@ pub(crate) fn plan_spec(shape: &Shape) -> PlanSpec {
         agent: None,
         allow_no_change: shape.allow_no_change,
         iterations_max: shape.iterations_max,
-        crew: BTreeMap::new(),
+        crew: shape.crew.iter().map(|role| (*role, role_spec(role.word()))).collect(),
         attempts_max: shape.attempts_max,
     };
     let all = shape.waves.iter().flatten();
@@ -114,10 +123,11 @@ pub(crate) fn plan_spec(shape: &Shape) -> PlanSpec {
         waves: shape.waves.iter().enumerate().map(wave).collect(),
         features: all.map(|(id, needs)| (fid(id), feature(needs))).collect(),
         agents: BTreeMap::from([(scribe.clone(), agent)]),
-        builder: RoleSpec { name: RoleName::new("builder").unwrap(), agent: scribe },
+        builder: role_spec("builder"),
         gates: named.map(|name| (name, gate.clone())).collect(),
         landing: LandingSpec { strategy: Strategy::Merge, merge_gates },
         review: shape.review,
+        collisions: shape.collisions,
         on_failure: shape.on_failure,
         commit: CommitRule::Auto,
         active_max: shape.active_max,

@@ -194,6 +194,8 @@ impl World {
                 Some(Report::AgentsSwept { remaining })
             }
             Effect::PrepareWorktree { .. }
+            | Effect::PrepareConflict { .. }
+            | Effect::ReadResult { .. }
             | Effect::Commit { .. }
             | Effect::Merge { .. }
             | Effect::UpdateTarget { .. }

@@ -185,6 +185,7 @@ fn feature_of<'a>(run: &'a Run, id: &FeatureId) -> &'a Feature {
 fn is_git_work(effect: &Effect) -> bool {
     match effect {
         Effect::PrepareWorktree { .. }
+        | Effect::PrepareConflict { .. }
         | Effect::Commit { .. }
         | Effect::Merge { .. }
         | Effect::UpdateTarget { .. } => true,
@@ -192,6 +193,7 @@ fn is_git_work(effect: &Effect) -> bool {
         | Effect::StopJob { .. }
         | Effect::WatchAgents { .. }
         | Effect::SweepAgents { .. }
+        | Effect::ReadResult { .. }
         | Effect::AwaitRepo { .. }
         | Effect::AwaitClean { .. } => false,
     }

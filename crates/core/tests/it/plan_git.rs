@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tidegate_core::ids::{FeatureId, Oid};
 use tidegate_core::run::{
-    CommitOutcome, MergeOutcome, Merged, Tested, UpdateOutcome, WorktreeOutcome,
+    CommitOutcome, ConflictOutcome, MergeOutcome, Merged, Tested, UpdateOutcome, WorktreeOutcome,
 };
 
 use crate::fixture::oid;
@@ -79,6 +79,15 @@ impl Git {
                 }
                 WorktreeOutcome::Ready { path, base }
             }
+        }
+    }
+
+    pub(crate) fn lay_out(&mut self, tape: &mut Tape) -> ConflictOutcome {
+        match tape.below(6) {
+            3 => ConflictOutcome::Clean,
+            4 => ConflictOutcome::TargetMissing,
+            5 => ConflictOutcome::Failed { detail: "no space".to_owned() },
+            _ => ConflictOutcome::Prepared { paths: vec!["x".to_owned()] },
         }
     }
 

@@ -7,9 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use tidegate_core::admission::{Caps, grants};
 use tidegate_core::exit::{Exit, Reason};
 use tidegate_core::ids::{FeatureId, JobId};
+use tidegate_core::plan::Role;
 use tidegate_core::run::{
-    Block, Effect, EffectKey, Event, FeatureState, Ingested, Input, Purpose, Rejected, Report, Run,
-    step,
+    Block, CommitOutcome, Effect, EffectKey, Event, FeatureState, Ingested, Input, PlannedChange,
+    Purpose, Rejected, Report, ResultOutcome, Run, step,
 };
 
 use crate::fixture::{NOW, exit, exited, oid, started, stopped};
@@ -155,6 +156,7 @@ impl World {
             }
             // Another home may have the repository, for any work but the move of the target.
             Effect::PrepareWorktree { feature, .. }
+            | Effect::PrepareConflict { feature }
             | Effect::Commit { feature, .. }
             | Effect::Merge { feature, .. }
                 if self.tape.below(12) == 11 =>
@@ -166,6 +168,17 @@ impl World {
                 let outcome =
                     self.git.prepare(&mut self.tape, (at, feature.clone()), base, sync.is_some());
                 Report::Worktree { feature, outcome }
+            }
+            Effect::PrepareConflict { feature } => {
+                Report::Conflict { outcome: self.git.lay_out(&mut self.tape), feature }
+            }
+            Effect::ReadResult { feature, role, job } => {
+                Report::Result { feature, job, outcome: self.say(role) }
+            }
+            Effect::Commit { feature, job, conflict: Some(paths), .. }
+                if self.tape.below(4) == 3 =>
+            {
+                Report::Commit { feature, job, outcome: CommitOutcome::Unresolved { paths } }
             }
             Effect::Commit { feature, job, .. } => {
                 let outcome = self.git.commit(&mut self.tape, &(at, feature.clone()));
@@ -186,6 +199,20 @@ impl World {
         };
         self.done.insert(name.clone());
         self.answers.push((name, report));
+    }
+
+    /// What a planner or a reviewer says.
+    fn say(&mut self, role: Role) -> ResultOutcome {
+        match (self.tape.below(6), role) {
+            (5, _) => ResultOutcome::Unusable { detail: "torn".to_owned() },
+            (drawn, Role::Reviewer) => {
+                ResultOutcome::Verdict { approved: drawn < 3, comments: "so".to_owned() }
+            }
+            (drawn, Role::Planner | Role::Builder | Role::Qa | Role::Reconciler) => {
+                let modify = vec![format!("src/{}.rs", drawn / 2)];
+                ResultOutcome::Planned(PlannedChange { modify, ..PlannedChange::default() })
+            }
+        }
     }
 
     fn supervise(&mut self, name: Name, job: JobId) {

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use tidegate_core::admission::Caps;
-use tidegate_core::plan::{OnFailure, ReviewPolicy};
-use tidegate_core::run::{Plan, Run, Work};
+use tidegate_core::plan::{CollisionPolicy, OnFailure, ReviewPolicy, Role};
+use tidegate_core::run::{Job, Plan, Purpose, Run, Work};
 
 use crate::fixture::{Shape, config, plan_spec, submitted};
 use crate::plan_world::World;
@@ -14,10 +14,10 @@ fn shape() -> impl Strategy<Value = Shape> {
     let feature = prop::collection::vec(any::<prop::sample::Index>(), 0..3);
     let wave = prop::collection::vec(feature, 1..4);
     let waves = prop::collection::vec(wave, 1..4);
-    let policy = (any::<bool>(), any::<bool>(), any::<bool>());
+    let policy = (0..3_u8, 0..16_u8, any::<bool>(), any::<bool>());
     let bounds = (1..4_u32, 1..4_u32, 1..4_u32);
     (waves, 0..3_usize, 0..3_usize, policy, bounds).prop_map(
-        |(drawn, gates, merge_gates, (person, go_on, allow_no_change), bounds)| {
+        |(drawn, gates, merge_gates, (reviewed, roles, go_on, allow_no_change), bounds)| {
             let mut before: Vec<String> = Vec::new();
             let mut waves = Vec::new();
             for wave in drawn {
@@ -35,7 +35,13 @@ fn shape() -> impl Strategy<Value = Shape> {
                 }
                 waves.push(features);
             }
-            let review = if person { ReviewPolicy::Person } else { ReviewPolicy::Auto };
+            let review = match reviewed {
+                0 => ReviewPolicy::Auto,
+                1 => ReviewPolicy::Person,
+                _ => ReviewPolicy::Agent,
+            };
+            let crew = crew_of(roles, review);
+            let collisions = COLLISIONS[usize::from(roles) % 3];
             let on_failure = if go_on { OnFailure::Continue } else { OnFailure::Stop };
             let (iterations_max, attempts_max, active_max) = bounds;
             Shape {
@@ -43,6 +49,8 @@ fn shape() -> impl Strategy<Value = Shape> {
                 gates,
                 merge_gates,
                 review,
+                collisions,
+                crew,
                 on_failure,
                 allow_no_change,
                 iterations_max,
@@ -51,6 +59,17 @@ fn shape() -> impl Strategy<Value = Shape> {
             }
         },
     )
+}
+
+const COLLISIONS: [CollisionPolicy; 3] =
+    [CollisionPolicy::Serialise, CollisionPolicy::Reject, CollisionPolicy::Allow];
+
+/// The roles that the bits choose, and the reviewer where one is needed.
+fn crew_of(bits: u8, review: ReviewPolicy) -> Vec<Role> {
+    let roles = [Role::Planner, Role::Qa, Role::Reconciler];
+    let chosen = (0..).zip(roles).filter(|(at, _)| bits & (1 << at) != 0).map(|(_, role)| role);
+    let reviewer = (review == ReviewPolicy::Agent).then_some(Role::Reviewer);
+    chosen.chain(reviewer).collect()
 }
 
 fn run_of(seq: usize, shape: &Shape) -> Run {
@@ -85,7 +104,9 @@ proptest! {
         world.live();
         for run in &world.runs {
             prop_assert_eq!(run.status.word(), "completed");
-            prop_assert!(run.jobs.values().all(|job| job.attempt == 1));
+            // What qa changed passes its gates once more.
+            let once = |job: &Job| job.attempt == 1 || matches!(job.purpose, Purpose::Gate { .. });
+            prop_assert!(run.jobs.values().all(once));
         }
         prop_assert!(!world.log(0).is_empty());
     }
@@ -95,20 +116,30 @@ proptest! {
 #[test]
 fn bad_worlds_between_them_meet_every_fact_of_a_plan_run() {
     let mut seen = std::collections::BTreeSet::new();
-    for seed in 0..200_u64 {
+    for seed in 0..480_u64 {
         let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
         let bytes = std::iter::repeat_with(|| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             state.to_be_bytes()[0]
         });
-        let (review, on_failure) = match seed % 2 {
+        let (review, on_failure) = match seed % 3 {
             0 => (ReviewPolicy::Auto, OnFailure::Stop),
-            _ => (ReviewPolicy::Person, OnFailure::Continue),
+            1 => (ReviewPolicy::Person, OnFailure::Continue),
+            _ => (ReviewPolicy::Agent, OnFailure::Continue),
         };
+        let crew = crew_of(u8::try_from(seed % 16).unwrap(), review);
+        let collisions = COLLISIONS[usize::try_from(seed % 5).unwrap() % 3];
         let waves = crate::fixture::waves(&[&["a", "b"], &["c"]]);
-        let shape =
-            Shape { waves, review, on_failure, allow_no_change: seed % 3 == 0, ..Shape::default() };
-        let tape = Tape::new(bytes.take(400).collect());
+        let shape = Shape {
+            waves,
+            review,
+            on_failure,
+            crew,
+            collisions,
+            allow_no_change: seed % 4 == 0,
+            ..Shape::default()
+        };
+        let tape = Tape::new(bytes.take(900).collect());
         let mut world = World::new(vec![run_of(1, &shape)], Caps { features: 2, gates: 1 }, tape);
         world.live();
         seen.extend(world.log(0).iter().map(tidegate_core::run::Event::kind));

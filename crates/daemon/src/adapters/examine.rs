@@ -11,9 +11,9 @@ use tidegate_core::verdict::{Row, Verdict, verdict};
 use tidegate_process::observe::observe;
 use tidegate_process::{ControlClient, ControlError, JobDir, OutputHints, Sweep};
 
-use super::features::{TRIES_OF_A_REFUSAL, may_pass};
 use super::jobs::{After, Entry, Jobs, is_launcher};
 use super::launch;
+use super::what::{TRIES_OF_A_REFUSAL, may_pass};
 use crate::agents_seen::{AgentsSeen, living_processes, next_staleness};
 use crate::clock;
 

@@ -2,12 +2,11 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
-use tidegate_core::ids::{FeatureId, JobId, Oid};
+use tidegate_core::ids::{FeatureId, Oid};
 use tidegate_core::plan::{CommitRule, Strategy};
 use tidegate_core::run::{
-    CommitOutcome, MergeOutcome, Merged, Report, Tested, UpdateOutcome, WorktreeOutcome,
+    CommitOutcome, ConflictOutcome, MergeOutcome, Merged, Tested, UpdateOutcome,
 };
 use tidegate_git as git;
 use tidegate_git::{GitError, Repo};
@@ -17,12 +16,6 @@ use super::obstacle::{texts, told};
 use super::repos::Repos;
 use crate::clock;
 use crate::engine::Target;
-
-/// How often a passing trouble of git is met by another try before a person is asked.
-const TRIES_MAX: u32 = 6;
-/// How often a refusal of git is met by another try: a collection of garbage at the same moment
-/// takes folders away under git's hands, and all work here can be repeated.
-pub(super) const TRIES_OF_A_REFUSAL: u32 = 3;
 
 /// One piece of git work.
 #[derive(Debug, Clone)]
@@ -49,8 +42,19 @@ impl Work {
         spec.ok_or_else(|| GitError::Missing { what: "the plan's target".to_owned() })
     }
 
+    /// Lays the conflict with the target out in the worktree. No plan names a reconciler yet.
+    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "git's half is to come")]
+    pub(super) fn prepare_conflict(&self) -> Result<ConflictOutcome, GitError> {
+        let detail = "conflicts are laid out by a later version".to_owned();
+        Ok(ConflictOutcome::Failed { detail })
+    }
+
     /// Commits what the builder left.
-    pub(super) fn commit(&self, base: &Oid) -> Result<CommitOutcome, GitError> {
+    pub(super) fn commit(
+        &self,
+        base: &Oid,
+        _conflict: Option<&[String]>,
+    ) -> Result<CommitOutcome, GitError> {
         let repo = self.repos.serve(&self.target)?;
         let run = &self.target.run;
         let missing = || GitError::Missing { what: format!("feature {}", self.feature) };
@@ -206,116 +210,4 @@ pub(super) fn short(refname: &str) -> &str {
 /// Now, in Unix seconds.
 pub(super) fn seconds() -> i64 {
     i64::try_from(clock::wall().0 / 1000).unwrap_or(i64::MAX)
-}
-
-/// What to do after a piece of work that failed.
-#[expect(clippy::large_enum_variant, reason = "taken apart at once")]
-pub(super) enum Failure {
-    /// It is worth another try after this long.
-    Again(Duration),
-    /// It is told to the engine.
-    Report(Report),
-}
-
-/// Whether a refusal may be of the moment rather than of the repository.
-pub(super) fn may_pass(error: &GitError) -> bool {
-    match error {
-        GitError::Refused { .. } | GitError::Io { .. } | GitError::Unparsable { .. } => true,
-        GitError::NotARepository { .. }
-        | GitError::NoProgram
-        | GitError::TooOld { .. }
-        | GitError::LockBusy { .. }
-        | GitError::Held { .. }
-        | GitError::Missing { .. }
-        | GitError::RefBlocked { .. }
-        | GitError::BranchInUse { .. }
-        | GitError::Diverged { .. }
-        | GitError::ForeignWorktree { .. }
-        | GitError::SubmoduleNotReady { .. }
-        | GitError::LfsFailed { .. }
-        | GitError::Killed { .. }
-        | GitError::Timeout { .. } => false,
-    }
-}
-
-/// Sorts a failure by what is to be done about it.
-pub(super) fn sort(feature: &FeatureId, what: &What, error: &GitError, tries: u32) -> Failure {
-    let again = Failure::Again(Duration::from_millis(100_u64 << tries.min(5)));
-    match (error, what) {
-        // Whether the target was moved before must be found out, however long that takes.
-        (
-            GitError::Held { .. },
-            What::Update { .. } | What::AwaitClean { .. } | What::AwaitRepo,
-        ) => again,
-        (
-            GitError::Held { by },
-            What::Prepare { .. } | What::Commit { .. } | What::Merge { .. },
-        ) => Failure::Report(Report::RepoHeld { feature: feature.clone(), by: by.to_string() }),
-        (error, _) if error.is_retryable() && tries < TRIES_MAX => again,
-        (error, _) if may_pass(error) && tries < TRIES_OF_A_REFUSAL => again,
-        (error, what) => Failure::Report(failed(feature, what, error.to_string())),
-    }
-}
-
-/// The report of a piece of work that a person must look at.
-fn failed(feature: &FeatureId, what: &What, detail: String) -> Report {
-    let feature = feature.clone();
-    match what {
-        What::Prepare { .. } => {
-            Report::Worktree { feature, outcome: WorktreeOutcome::Failed { detail } }
-        }
-        What::Commit { job, .. } => {
-            let outcome = CommitOutcome::Failed { detail };
-            Report::Commit { feature, job: job.clone(), outcome }
-        }
-        What::Merge { .. } => Report::Merge { feature, outcome: MergeOutcome::Failed { detail } },
-        What::Update { merged } => {
-            let outcome = UpdateOutcome::Failed { detail };
-            Report::Update { feature, commit: merged.commit.clone(), outcome }
-        }
-        // Trying the landing again tells what is the matter.
-        What::AwaitClean { .. } => Report::TargetClean { feature },
-        What::AwaitRepo => Report::RepoFree { feature },
-    }
-}
-
-/// Which piece of work.
-#[derive(Debug, Clone)]
-pub(super) enum What {
-    Prepare { base: Option<Oid>, sync: Option<Oid> },
-    Commit { job: JobId, base: Oid },
-    Merge { commit: Oid },
-    Update { merged: Merged },
-    AwaitClean { commit: Oid },
-    AwaitRepo,
-}
-
-impl Work {
-    /// Does one piece of work. `Ok(None)`: nothing to report yet, look again later.
-    pub(super) fn run(&self, what: &What) -> Result<Option<Report>, GitError> {
-        let feature = self.feature.clone();
-        Ok(Some(match what {
-            What::Prepare { base, sync } => {
-                Report::Worktree { feature, outcome: self.prepare(base.as_ref(), sync.as_ref())? }
-            }
-            What::Commit { job, base } => {
-                Report::Commit { feature, job: job.clone(), outcome: self.commit(base)? }
-            }
-            What::Merge { commit } => Report::Merge { feature, outcome: self.merge(commit)? },
-            What::Update { merged } => Report::Update {
-                feature,
-                commit: merged.commit.clone(),
-                outcome: self.update(merged)?,
-            },
-            What::AwaitClean { commit } => match self.in_the_way(commit)? {
-                None => Report::TargetClean { feature },
-                Some((paths, why)) if self.is_told(&paths, &why) => return Ok(None),
-                Some((paths, why)) => Report::TargetDirty { feature, paths, why },
-            },
-            What::AwaitRepo => {
-                self.repos.serve(&self.target)?;
-                Report::RepoFree { feature }
-            }
-        }))
-    }
 }

@@ -6,17 +6,18 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use tidegate_agents::{EVIDENCE_BYTES, Place, PromptInput};
-use tidegate_core::ids::JobId;
+use tidegate_agents::{Brief, EVIDENCE_BYTES, Place, PromptInput};
+use tidegate_core::ids::{JobId, Oid};
 use tidegate_core::launcher::{resume_argv, start_argv};
 use tidegate_core::limits;
-use tidegate_core::plan::{GateRun, GateSpec};
+use tidegate_core::plan::{FeatureSpec, GateRun, GateSpec, PlanSpec, Role};
 use tidegate_core::run::{Feature, Feedback, Job, Purpose, Run};
 use tidegate_process::JobDir;
 use tidegate_process::output::OutputReader;
 use tidegate_process::record::{Limits, OutputMode, Spec, Stdin, Text};
 
 use super::context::Context;
+use super::results;
 use super::variables::{self, Variable};
 use crate::engine::Target;
 use crate::environment;
@@ -109,7 +110,7 @@ fn program(
                 grace_ms: limits::GRACE_MS,
             })
         }
-        Purpose::Agent { .. } => builder(ctx, run, job, pinned, dir),
+        Purpose::Agent { .. } => agent(ctx, run, job, pinned, dir),
         Purpose::Gate { gate, .. } => {
             let (spec, _) = run.plan().ok_or("the run has no plan")?;
             let gate = spec.gates.get(gate).ok_or("the plan has no such gate")?;
@@ -157,25 +158,22 @@ fn gate_program(gate: &GateSpec, mut env: Vec<Variable>, cwd: &Path) -> Program 
     }
 }
 
-fn builder(
+fn agent(
     ctx: &Context,
     run: &Run,
     job: &Job,
     pinned: Vec<Variable>,
     dir: &JobDir,
 ) -> Result<Program, String> {
-    let Purpose::Agent { feature: id, iteration, .. } = &job.purpose else {
-        return Err("the job is no builder".to_owned());
+    let Purpose::Agent { feature: id, role, iteration } = &job.purpose else {
+        return Err("the job is no agent's".to_owned());
     };
     let (spec, plan) = run.plan().ok_or("the run has no plan")?;
     let feature_spec = spec.features.get(id).ok_or("the plan has no such feature")?;
     let feature = plan.features.get(id).ok_or("the plan has no such feature")?;
-    let (_, agent) = spec.agent_of(feature_spec).ok_or("the plan has no such agent")?;
-    let task = String::from_utf8_lossy(&ctx.pinned(&feature_spec.prompt)?).into_owned();
-    let evidence = evidence_job(feature)
-        .map(|job| end_of_output(&ctx.job_dir(job), EVIDENCE_BYTES))
-        .unwrap_or_default();
-    let text = tidegate_agents::compose(&task, feature.feedback.as_ref(), &evidence);
+    let (role, agent) = spec.role_named(feature_spec, role).ok_or("the plan has no such role")?;
+    let agent = spec.agents.get(agent).ok_or("the plan has no such agent")?;
+    let text = brief(ctx, spec, feature_spec, feature, role)?;
     let file = dir.file(PROMPT);
     write_prompt(&file, &text).map_err(|error| format!("write {}: {error}", file.display()))?;
     let mut env = variables::narrowed(pinned, &spec.env_pass);
@@ -183,6 +181,8 @@ fn builder(
         variables::set(&mut env, name, value.as_bytes());
     }
     variables::set(&mut env, "TIDEGATE_PROMPT_FILE", file.as_os_str().to_owned().into_vec());
+    let result = dir.file(results::FILE).into_os_string().into_vec();
+    variables::set(&mut env, "TIDEGATE_RESULT", result);
     let cwd = feature.worktree.as_ref().ok_or("the feature has no worktree")?;
     let place = Place {
         run: run.id.as_str(),
@@ -207,6 +207,35 @@ fn builder(
     })
 }
 
+/// What the agent of a role is told.
+fn brief(
+    ctx: &Context,
+    spec: &PlanSpec,
+    feature_spec: &FeatureSpec,
+    feature: &Feature,
+    role: Role,
+) -> Result<String, String> {
+    let pinned = |id| Ok::<_, String>(String::from_utf8_lossy(&ctx.pinned(id)?).into_owned());
+    let task = pinned(&feature_spec.prompt)?;
+    let own = spec.role_spec(feature_spec, role).and_then(|role| role.prompt.as_ref());
+    let own = own.map(pinned).transpose()?;
+    let evidence = evidence_job(feature)
+        .map(|job| end_of_output(&ctx.job_dir(job), EVIDENCE_BYTES))
+        .unwrap_or_default();
+    let brief = Brief {
+        role,
+        task: &task,
+        own: own.as_deref(),
+        planned: feature.planned.as_ref(),
+        base: feature.base.as_ref().map(Oid::as_str),
+        target: spec.target.strip_prefix("refs/heads/").unwrap_or(&spec.target),
+        conflict: feature.conflict.as_deref().unwrap_or_default(),
+        feedback: feature.feedback.as_ref(),
+        evidence: &evidence,
+    };
+    Ok(brief.text())
+}
+
 /// The job whose output is the evidence for the next builder of the feature.
 fn evidence_job(feature: &Feature) -> Option<&JobId> {
     match feature.feedback.as_ref()? {
@@ -214,7 +243,10 @@ fn evidence_job(feature: &Feature) -> Option<&JobId> {
         Feedback::NoChange
         | Feedback::HookRefused { .. }
         | Feedback::LeftBranch { .. }
-        | Feedback::SyncConflict { .. } => None,
+        | Feedback::SyncConflict { .. }
+        | Feedback::Review { .. }
+        | Feedback::Unusable { .. }
+        | Feedback::Unresolved { .. } => None,
     }
 }
 

@@ -11,8 +11,10 @@ mod launch;
 mod obstacle;
 mod prepare;
 mod repos;
+mod results;
 mod route;
 mod variables;
+mod what;
 mod workers;
 
 pub use context::{Context, run_tag};

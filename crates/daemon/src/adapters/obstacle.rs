@@ -39,6 +39,8 @@ impl Work {
                 | Block::TargetMissing
                 | Block::RepoHeld { .. }
                 | Block::Git { .. }
+                | Block::Collision { .. }
+                | Block::Review { .. }
                 | Block::Quarantine { .. },
             )
             | FeatureState::Queued

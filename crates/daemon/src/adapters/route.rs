@@ -4,14 +4,17 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tidegate_core::ids::{FeatureId, JobId, RunId};
+use tidegate_core::ids::{FeatureId, GateName, JobId, RunId};
+use tidegate_core::plan::Role;
 use tidegate_core::run::{Effect, EffectKey, Report, Run};
 use tidegate_process::{ShimProgram, Sweep, SweepError, Swept};
 
 use super::context::Shared;
-use super::features::{self, Failure, What, Work};
+use super::features::Work;
 use super::jobs::Jobs;
 use super::repos::Repos;
+use super::results;
+use super::what::{self, Failure, What};
 use crate::engine::{Dispatch, Target};
 use crate::repair::Hold;
 
@@ -54,6 +57,17 @@ impl Adapters {
         let wanted = Arc::clone(&self.wanted);
         let attempt = Attempt { work, what, name, wanted, tries: 0 };
         self.ctx.workers.now(move || attempt.run());
+    }
+
+    fn read_result(&self, run: &Run, key: &EffectKey, feature: FeatureId, role: Role, job: JobId) {
+        let (ctx, key, id) = (Arc::clone(&self.ctx), key.clone(), run.id.clone());
+        let gates: Vec<GateName> =
+            run.plan().map(|(spec, _)| spec.gates.keys().cloned().collect()).unwrap_or_default();
+        self.ctx.workers.now(move || {
+            let gates: Vec<&GateName> = gates.iter().collect();
+            let outcome = results::read(&ctx.job_dir(&job), role, &gates);
+            ctx.answer(&id, &key, Report::Result { feature, job, outcome });
+        });
     }
 
     fn sweep(
@@ -109,15 +123,13 @@ impl Attempt {
         let wait = match self.work.run(&self.what) {
             Ok(Some(report)) => return self.answer(report),
             Ok(None) => CLEAN_EVERY,
-            Err(error) => {
-                match features::sort(&self.work.feature, &self.what, &error, self.tries) {
-                    Failure::Again(wait) => {
-                        tracing::warn!(effect = %self.name.1, %error, "git work is tried again");
-                        wait
-                    }
-                    Failure::Report(report) => return self.answer(report),
+            Err(error) => match what::sort(&self.work.feature, &self.what, &error, self.tries) {
+                Failure::Again(wait) => {
+                    tracing::warn!(effect = %self.name.1, %error, "git work is tried again");
+                    wait
                 }
-            }
+                Failure::Report(report) => return self.answer(report),
+            },
         };
         self.tries += 1;
         let workers = self.work.ctx.workers.clone();
@@ -135,8 +147,14 @@ impl Dispatch for Adapters {
             Effect::PrepareWorktree { feature, base, sync } => {
                 self.git(target, key, feature, What::Prepare { base, sync });
             }
-            Effect::Commit { feature, job, base } => {
-                self.git(target, key, feature, What::Commit { job, base });
+            Effect::PrepareConflict { feature } => {
+                self.git(target, key, feature, What::PrepareConflict);
+            }
+            Effect::ReadResult { feature, role, job } => {
+                self.read_result(&target.run, key, feature, role, job);
+            }
+            Effect::Commit { feature, job, base, conflict } => {
+                self.git(target, key, feature, What::Commit { job, base, conflict });
             }
             Effect::Merge { feature, commit } => {
                 self.git(target, key, feature, What::Merge { commit });

@@ -77,17 +77,14 @@ fn of_features(run: &Run, found: &mut Vec<AttentionDoc>) {
                 ),
                 commit,
             },
-            FeatureState::Blocked(block) if !matches!(block, Block::RepoHeld { .. }) => {
-                AttentionDoc {
-                    reason: block.word().to_owned(),
-                    feature: Some(id.to_string()),
-                    job_id: block_job(block),
-                    message: format!("`{id}` cannot go on: {}", in_words(block)),
-                    unblocks: unblocks(block, &run.id, id),
-                    commit,
-                }
-            }
-            // A held repository is given back without anybody here.
+            FeatureState::Blocked(block) if !block.ends_by_itself() => AttentionDoc {
+                reason: block.word().to_owned(),
+                feature: Some(id.to_string()),
+                job_id: block_job(block),
+                message: format!("`{id}` cannot go on: {}", in_words(block)),
+                unblocks: unblocks(block, &run.id, id),
+                commit,
+            },
             FeatureState::Blocked(_)
             | FeatureState::InReview
             | FeatureState::Queued
@@ -110,7 +107,9 @@ fn block_job(block: &Block) -> Option<String> {
         | Block::TargetDirty { .. }
         | Block::TargetMissing
         | Block::RepoHeld { .. }
-        | Block::Git { .. } => None,
+        | Block::Git { .. }
+        | Block::Collision { .. }
+        | Block::Review { .. } => None,
     }
 }
 
@@ -123,6 +122,11 @@ pub(super) fn in_words(block: &Block) -> String {
         Block::RepoHeld { by } => format!("the repository is in use by {by}"),
         Block::TargetMissing => "the target branch does not exist".to_owned(),
         Block::Git { detail } => detail.clone(),
+        Block::Collision { with, paths, waits } => {
+            let then = if *waits { ", and waits until that has ended" } else { "" };
+            format!("its plan meets that of `{with}` in {}{then}", paths.join(", "))
+        }
+        Block::Review { detail } => format!("its reviewer gave no verdict: {detail}"),
         Block::Quarantine { job, detail } => format!("job {job}: {detail}"),
     }
 }

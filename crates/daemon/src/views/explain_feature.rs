@@ -166,5 +166,13 @@ fn feedback_line(feedback: &Feedback) -> String {
         Feedback::SyncConflict { paths } => {
             format!("the builder was told that the target conflicts in {}", paths.join(", "))
         }
+        Feedback::Review { by, comments } => {
+            let first = comments.lines().next().unwrap_or_default();
+            format!("the builder was told what {by} said: {first}")
+        }
+        Feedback::Unusable { detail } => format!("the agent was told: {detail}"),
+        Feedback::Unresolved { paths } => {
+            format!("the reconciler was told of conflicts left in {}", paths.join(", "))
+        }
     }
 }

@@ -120,6 +120,7 @@ fn step(whole: &Whole<'_>, of_spec: &FeatureSpec, state: &FeatureState) -> Optio
                 WorkStep::Preparing => "preparing",
                 WorkStep::Agent(_) => "agent",
                 WorkStep::Committing(_) => "committing",
+                WorkStep::Reading(_) => "reading",
             }
             .to_owned(),
         ),
@@ -167,10 +168,13 @@ fn blocked(run: &Run, id: &FeatureId, state: &FeatureState) -> Option<BlockedDoc
 
 fn paths_of(block: &Block) -> Vec<String> {
     match block {
-        Block::Conflict { paths } | Block::TargetDirty { paths, .. } => paths.clone(),
+        Block::Conflict { paths }
+        | Block::TargetDirty { paths, .. }
+        | Block::Collision { paths, .. } => paths.clone(),
         Block::TargetMissing
         | Block::RepoHeld { .. }
         | Block::Git { .. }
+        | Block::Review { .. }
         | Block::Quarantine { .. } => Vec::new(),
     }
 }
@@ -187,6 +191,13 @@ pub(super) fn unblocks(block: &Block, run: &RunId, feature: &FeatureId) -> Strin
         }
         Block::RepoHeld { .. } => "it goes on by itself once the other home is done".to_owned(),
         Block::TargetMissing => format!("make the target branch, then `{retry}`"),
+        Block::Collision { waits: true, .. } => "it goes on by itself".to_owned(),
+        Block::Collision { waits: false, with, .. } => {
+            format!("let `{with}` end, or `{retry}` to build both at once")
+        }
+        Block::Review { .. } => {
+            format!("`tidegate approve {run} --feature {feature}`, `tidegate deny` or `{retry}`")
+        }
         Block::Git { .. } => format!("mend what git reports, then `{retry}`"),
         Block::Quarantine { .. } => {
             format!("look at the job's directory, then `{retry}` or `tidegate cancel {run}`")

@@ -103,7 +103,11 @@ pub(super) fn feature_waits_for(
             .then(|| "a person's consent to land its commit".to_owned()),
         FeatureState::Blocked(block) => Some(in_words(block)),
         FeatureState::Working {
-            step: WorkStep::Preparing | WorkStep::Agent(_) | WorkStep::Committing(_),
+            step:
+                WorkStep::Preparing
+                | WorkStep::Agent(_)
+                | WorkStep::Committing(_)
+                | WorkStep::Reading(_),
             ..
         }
         | FeatureState::Verifying { step: GateStep::Running(_), .. }

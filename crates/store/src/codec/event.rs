@@ -90,6 +90,22 @@ events! {
     WorktreeReady "worktree-ready" { feature feature "feature", path path "path", base base "base" },
     AttemptFailed "attempt-failed" { feature feature "feature", job job "job", counted counted "counted" },
     BuilderFinished "builder-finished" { feature feature "feature", job job "job" },
+    RoleFinished "role-finished" { feature feature "feature", role role "role", job job "job" },
+    ResultRefused "result-refused" {
+        feature feature "feature",
+        job job "job",
+        feedback feedback "feedback",
+    },
+    HandedOver "handed-over" { feature feature "feature", role role "role" },
+    Planned "planned" { feature feature "feature", job job "job", planned planned "planned" },
+    Checked "checked" { feature feature "feature", job job "job" },
+    Reviewed "reviewed" {
+        feature feature "feature",
+        job job "job",
+        approved approved "approved",
+        comments comments "comments",
+    },
+    ConflictFound "conflict-found" { feature feature "feature", paths paths "paths" },
     SnapshotSkipped "snapshot-skipped" { feature feature "feature", job job "job", why why "why" },
     Committed "committed" { feature feature "feature", tested tested "tested" },
     IterationFailed "iteration-failed" {

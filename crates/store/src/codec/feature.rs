@@ -1,7 +1,8 @@
 //! Where features of a plan stand.
 
 use tidegate_core::run::{
-    Block, Feature, FeatureState, Feedback, GateStep, LandStep, Merged, Tested, WorkStep,
+    Block, Feature, FeatureState, Feedback, GateStep, LandStep, Merged, PlannedChange, Tested,
+    WorkStep,
 };
 
 use super::json::{record, tagged};
@@ -19,6 +20,21 @@ record!(Feature {
     feedback "feedback",
     sync "sync",
     approved "approved",
+    planned (or_default "planned"),
+    conflict (or_default "conflict"),
+    reconciliations (or_default "reconciliations"),
+});
+
+record!(PlannedChange {
+    summary "summary",
+    allowed "allowed",
+    forbidden "forbidden",
+    create "create",
+    modify "modify",
+    delete "delete",
+    contracts "contracts",
+    criteria "criteria",
+    gates "gates",
 });
 
 tagged!(FeatureState by "word" {
@@ -39,6 +55,7 @@ tagged!(WorkStep by "word" {
     Preparing "preparing" {},
     Agent "agent" { 0 job "job" },
     Committing "committing" { 0 job "job" },
+    Reading "reading" { 0 job "job" },
 });
 
 tagged!(GateStep by "word" {
@@ -59,6 +76,8 @@ tagged!(Block by "reason" {
     TargetMissing "target_missing" {},
     RepoHeld "repo_held" { by by "by" },
     Git "git" { detail detail "detail" },
+    Collision "collision" { with with "with", paths paths "paths", waits waits "waits" },
+    Review "review" { detail detail "detail" },
     Quarantine "quarantine" { job job "job", detail detail "detail" },
 });
 
@@ -74,4 +93,7 @@ tagged!(Feedback by "word" {
     HookRefused "hook_refused" { output output "output" },
     LeftBranch "left_branch" { found found "found" },
     SyncConflict "sync_conflict" { paths paths "paths" },
+    Review "review" { by by "by", comments comments "comments" },
+    Unusable "unusable" { detail detail "detail" },
+    Unresolved "unresolved" { paths paths "paths" },
 });

@@ -1,8 +1,8 @@
 //! Plans as they were pinned at submit.
 
 use tidegate_core::plan::{
-    AgentSpec, CommitRule, FeatureSpec, GateRun, GateSpec, LandingSpec, OnFailure, PlanSpec,
-    PromptChannel, ReviewPolicy, Role, RoleSpec, Strategy, WaveSpec,
+    AgentSpec, CollisionPolicy, CommitRule, FeatureSpec, GateRun, GateSpec, LandingSpec, OnFailure,
+    PlanSpec, PromptChannel, ReviewPolicy, Role, RoleSpec, Strategy, WaveSpec,
 };
 
 use super::json::{record, tagged, words};
@@ -20,6 +20,7 @@ record!(PlanSpec {
     gates "gates",
     landing "landing",
     review "review",
+    collisions (or_default "collisions"),
     on_failure "onFailure",
     commit "commit",
     active_max "activeMax",
@@ -49,7 +50,7 @@ words!(Role {
     Reconciler "reconciler",
 });
 
-record!(RoleSpec { name "name", agent "agent" });
+record!(RoleSpec { name "name", agent "agent", prompt (or_default "prompt") });
 
 record!(AgentSpec {
     argv "argv",
@@ -71,6 +72,8 @@ tagged!(GateRun by "word" {
 record!(LandingSpec { strategy "strategy", merge_gates "mergeGates" });
 
 words!(Strategy { Merge "merge", Squash "squash" });
-words!(ReviewPolicy { Auto "auto", Person "person" });
+words!(ReviewPolicy { Auto "auto", Person "person", Agent "agent" });
+
+words!(CollisionPolicy { Reject "reject", Serialise "serialise", Allow "allow" });
 words!(OnFailure { Stop "stop", Continue "continue" });
 words!(CommitRule { Auto "auto", Agent "agent" });

@@ -8,8 +8,8 @@ use tidegate_core::ids::{
 };
 use tidegate_core::launcher::{Launcher, LauncherSpec, Selection, SelectionStyle};
 use tidegate_core::plan::{
-    AgentSpec, CommitRule, FeatureSpec, GateRun, GateSpec, LandingSpec, OnFailure, PlanSpec,
-    PromptChannel, ReviewPolicy, RoleSpec, Strategy, WaveSpec,
+    AgentSpec, CollisionPolicy, CommitRule, FeatureSpec, GateRun, GateSpec, LandingSpec, OnFailure,
+    PlanSpec, PromptChannel, ReviewPolicy, RoleSpec, Strategy, WaveSpec,
 };
 use tidegate_core::run::{Event, Plan, Run, Submitted, Work};
 use tidegate_core::time::WallMs;
@@ -107,6 +107,7 @@ pub(crate) fn plan_work(review: ReviewPolicy) -> Work {
         builder: RoleSpec {
             name: RoleName::new("builder").unwrap(),
             agent: AgentName::new("scribe").unwrap(),
+            prompt: None,
         },
         gates: BTreeMap::from([(GateName::new("test").unwrap(), gate)]),
         landing: LandingSpec {
@@ -114,6 +115,7 @@ pub(crate) fn plan_work(review: ReviewPolicy) -> Work {
             merge_gates: vec![GateName::new("test").unwrap()],
         },
         review,
+        collisions: CollisionPolicy::default(),
         on_failure: OnFailure::Continue,
         commit: CommitRule::Auto,
         active_max: 2,

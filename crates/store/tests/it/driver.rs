@@ -6,9 +6,10 @@ use tidegate_core::ids::{AgentId, FeatureId, JobId, Oid};
 use tidegate_core::launcher::{
     AgentDisposition, AgentEnd, AgentProcess, Finalized, Journal, Registered,
 };
+use tidegate_core::plan::Role;
 use tidegate_core::run::{
-    CommitOutcome, Effect, EffectKey, Grant, Ingested, Input, MergeOutcome, Merged, Report, Run,
-    Tested, UpdateOutcome, WorktreeOutcome,
+    CommitOutcome, ConflictOutcome, Effect, EffectKey, Grant, Ingested, Input, MergeOutcome,
+    Merged, PlannedChange, Report, ResultOutcome, Run, Tested, UpdateOutcome, WorktreeOutcome,
 };
 use tidegate_core::time::WallMs;
 
@@ -166,9 +167,13 @@ fn answer(chance: &mut Chance, effect: &Effect) -> Report {
                 1 => CommitOutcome::HookRefused { output: "no".into() },
                 2 => CommitOutcome::LeftBranch { found: "main".into() },
                 3 => CommitOutcome::Failed { detail: detail() },
+                4 => CommitOutcome::Unresolved { paths: paths() },
                 _ => CommitOutcome::Commit(chance.tested()),
             },
         },
+        Effect::PrepareConflict { .. } | Effect::ReadResult { .. } => {
+            crew_answer(chance, effect).unwrap()
+        }
         Effect::Merge { feature, .. } => Report::Merge {
             feature: feature.clone(),
             outcome: match chance.below(10) {
@@ -195,6 +200,36 @@ fn answer(chance: &mut Chance, effect: &Effect) -> Report {
         Effect::AwaitRepo { feature } => Report::RepoFree { feature: feature.clone() },
         Effect::AwaitClean { feature } => Report::TargetClean { feature: feature.clone() },
     }
+}
+
+/// A likely answer to an effect of a role beside the builder's.
+fn crew_answer(chance: &mut Chance, effect: &Effect) -> Option<Report> {
+    let paths = || vec!["src/lib.rs".to_owned()];
+    Some(match effect {
+        Effect::PrepareConflict { feature } => Report::Conflict {
+            feature: feature.clone(),
+            outcome: match chance.below(5) {
+                0 => ConflictOutcome::Clean,
+                1 => ConflictOutcome::Failed { detail: "git said no".into() },
+                _ => ConflictOutcome::Prepared { paths: paths() },
+            },
+        },
+        Effect::ReadResult { feature, role, job } => Report::Result {
+            feature: feature.clone(),
+            job: job.clone(),
+            outcome: match (chance.below(5), role) {
+                (0, _) => ResultOutcome::Unusable { detail: "torn".into() },
+                (chosen, Role::Reviewer) => {
+                    ResultOutcome::Verdict { approved: chosen > 1, comments: "so".into() }
+                }
+                _ => ResultOutcome::Planned(PlannedChange {
+                    modify: paths(),
+                    ..PlannedChange::default()
+                }),
+            },
+        },
+        _ => return None,
+    })
 }
 
 fn grant(chance: &mut Chance, feature: FeatureId) -> Grant {

@@ -1,9 +1,10 @@
 //! How the played repositories answer the effects that are git's work.
 
-use tidegate_core::ids::{FeatureId, JobId, Oid};
-use tidegate_core::plan::{CommitRule, Strategy};
+use tidegate_core::ids::{FeatureId, Oid};
+use tidegate_core::plan::{CommitRule, Role, Strategy};
 use tidegate_core::run::{
-    CommitOutcome, Effect, MergeOutcome, Merged, Report, Tested, UpdateOutcome, WorktreeOutcome,
+    CommitOutcome, ConflictOutcome, Effect, MergeOutcome, Merged, PlannedChange, Report,
+    ResultOutcome, Tested, UpdateOutcome, WorktreeOutcome,
 };
 use tidegate_daemon::engine::Target;
 
@@ -63,10 +64,21 @@ impl World {
                 };
                 Some(Report::Worktree { feature: feature.clone(), outcome })
             }
-            Effect::Commit { feature, job, .. } => {
+            Effect::PrepareConflict { feature } => {
+                let outcome = match refused {
+                    Some(detail) => ConflictOutcome::Failed { detail },
+                    None => self.lay_out(target, feature),
+                };
+                Some(Report::Conflict { feature: feature.clone(), outcome })
+            }
+            Effect::ReadResult { feature, role, job } => {
+                let (feature, job) = (feature.clone(), job.clone());
+                Some(Report::Result { feature, job, outcome: self.say(*role) })
+            }
+            Effect::Commit { feature, job, conflict, .. } => {
                 let outcome = match refused {
                     Some(detail) => CommitOutcome::Failed { detail },
-                    None => self.commit(target, feature, job),
+                    None => self.commit(target, feature, conflict.as_deref()),
                 };
                 Some(Report::Commit { feature: feature.clone(), job: job.clone(), outcome })
             }
@@ -150,8 +162,55 @@ impl World {
         WorktreeOutcome::Ready { path: format!("/nowhere/worktrees/{feature}"), base }
     }
 
-    fn commit(&mut self, target: &Target, feature: &FeatureId, _job: &JobId) -> CommitOutcome {
+    /// Lays a conflict with the target out in the worktree of a feature.
+    fn lay_out(&mut self, target: &Target, feature: &FeatureId) -> ConflictOutcome {
+        let Some(repo) = self.repos.get(&target.place.common_dir) else {
+            return ConflictOutcome::TargetMissing;
+        };
+        let name = (target.run.id.clone(), feature.clone());
+        let (Some(tip), Some(branch)) = (repo.refs.get(refname(target)), repo.branches.get(&name))
+        else {
+            return ConflictOutcome::TargetMissing;
+        };
+        match repo.merge_trees(&branch.tip, tip) {
+            Ok(_) => ConflictOutcome::Clean,
+            Err(paths) => ConflictOutcome::Prepared { paths },
+        }
+    }
+
+    /// What a planner or a reviewer says.
+    fn say(&mut self, role: Role) -> ResultOutcome {
+        if self.dice.percent(10) {
+            self.meet("an unusable result");
+            return ResultOutcome::Unusable { detail: "torn".to_owned() };
+        }
+        if role == Role::Reviewer {
+            let approved = self.dice.percent(70);
+            self.meet(if approved { "a reviewer's consent" } else { "a reviewer's refusal" });
+            return ResultOutcome::Verdict { approved, comments: "as it should be".to_owned() };
+        }
+        let modify = vec![format!("src/{}.rs", self.dice.below(4))];
+        ResultOutcome::Planned(PlannedChange { modify, ..PlannedChange::default() })
+    }
+
+    fn commit(
+        &mut self,
+        target: &Target,
+        feature: &FeatureId,
+        conflict: Option<&[String]>,
+    ) -> CommitOutcome {
         let refuses = self.dice.percent(2);
+        if let Some(paths) = conflict {
+            if self.dice.percent(25) {
+                self.meet("markers that are left");
+                return CommitOutcome::Unresolved { paths: paths.to_vec() };
+            }
+            let name = (target.run.id.clone(), feature.clone());
+            if let Some(repo) = self.repos.get_mut(&target.place.common_dir) {
+                repo.resolve_conflict(&name, refname(target));
+            }
+            self.meet("a resolved conflict");
+        }
         let rule = target.run.plan().map(|(spec, _)| spec.commit);
         let missing = || CommitOutcome::Failed { detail: "there is no worktree".to_owned() };
         let Some(repo) = self.repos.get_mut(&target.place.common_dir) else { return missing() };
@@ -255,6 +314,7 @@ impl Held {
 fn held(effect: &Effect) -> Option<Held> {
     match effect {
         Effect::PrepareWorktree { feature, .. }
+        | Effect::PrepareConflict { feature }
         | Effect::Commit { feature, .. }
         | Effect::Merge { feature, .. } => {
             let by = "another home".to_owned();
@@ -267,6 +327,7 @@ fn held(effect: &Effect) -> Option<Held> {
         Effect::SuperviseJob { .. }
         | Effect::StopJob { .. }
         | Effect::WatchAgents { .. }
-        | Effect::SweepAgents { .. } => None,
+        | Effect::SweepAgents { .. }
+        | Effect::ReadResult { .. } => None,
     }
 }

@@ -60,6 +60,8 @@ impl World {
             }
             Effect::SweepAgents { .. }
             | Effect::PrepareWorktree { .. }
+            | Effect::PrepareConflict { .. }
+            | Effect::ReadResult { .. }
             | Effect::Commit { .. }
             | Effect::Merge { .. }
             | Effect::UpdateTarget { .. }

@@ -135,7 +135,9 @@ fn needs(run: &Run) -> Vec<(FeatureId, Help)> {
                 Block::Conflict { .. } => Help::Resolve,
                 Block::TargetDirty { .. } | Block::RepoHeld { .. } => Help::Tidy,
                 Block::TargetMissing => Help::MakeTarget,
-                Block::Git { .. } => Help::Retry,
+                Block::Git { .. } | Block::Collision { waits: false, .. } => Help::Retry,
+                Block::Collision { waits: true, .. } => return None,
+                Block::Review { .. } => Help::Approve(feature.tested.as_ref()?.commit.clone()),
                 Block::Quarantine { job, .. } => Help::EndJob(job.clone()),
             },
             FeatureState::InReview

@@ -1,8 +1,10 @@
 //! What a seed's clients submit: plans and launchers of many shapes, into several queues.
 
-use tidegate_core::ids::{AdhocId, InvalidName, LaneName};
+use tidegate_core::ids::{AdhocId, InvalidName, LaneName, RoleName};
 use tidegate_core::launcher::Selection;
-use tidegate_core::plan::{CommitRule, OnFailure, ReviewPolicy, Strategy};
+use tidegate_core::plan::{
+    CollisionPolicy, CommitRule, OnFailure, ReviewPolicy, Role, RoleSpec, Strategy,
+};
 use tidegate_core::run::Work;
 use tidegate_daemon::engine::Command;
 
@@ -46,6 +48,12 @@ fn launcher_of(dice: &mut Dice) -> (Work, Blobs) {
     (launcher(&["sh", "job.sh"], selection, resumes_max), Vec::new())
 }
 
+/// The builder's agent in another role.
+fn crew_member(role: Role, builder: &RoleSpec) -> Option<RoleSpec> {
+    let name = RoleName::new(role.word()).ok()?;
+    Some(RoleSpec { name, ..builder.clone() })
+}
+
 fn plan(dice: &mut Dice) -> Result<(Work, Blobs), InvalidName> {
     let mut builder = PlanBuilder::new("Harbour board")?;
     let waves = dice.between(1, 3);
@@ -58,9 +66,16 @@ fn plan(dice: &mut Dice) -> Result<(Work, Blobs), InvalidName> {
     let mut dice = dice.fork();
     let builder = builder.with(|spec| {
         TARGETS[usize::from(dice.percent(20))].clone_into(&mut spec.target);
-        if dice.percent(25) {
-            spec.review = ReviewPolicy::Person;
+        match dice.below(100) {
+            0..25 => spec.review = ReviewPolicy::Person,
+            25..40 => spec.review = ReviewPolicy::Agent,
+            _ => {}
         }
+        spec.collisions = match dice.below(3) {
+            0 => CollisionPolicy::Reject,
+            1 => CollisionPolicy::Serialise,
+            _ => CollisionPolicy::Allow,
+        };
         if dice.percent(30) {
             spec.on_failure = OnFailure::Continue;
         }
@@ -80,6 +95,15 @@ fn plan(dice: &mut Dice) -> Result<(Work, Blobs), InvalidName> {
             feature.iterations_max = u32::try_from(dice.between(1, 3)).unwrap_or(1);
             feature.attempts_max = u32::try_from(dice.between(1, 3)).unwrap_or(1);
             feature.allow_no_change = dice.percent(30);
+            let reviewed = spec.review == ReviewPolicy::Agent;
+            for role in Role::ALL.into_iter().filter(|role| *role != Role::Builder) {
+                let drawn = role != Role::Reviewer && dice.percent(25);
+                if let Some(worker) = crew_member(role, &spec.builder)
+                    && (drawn || (role == Role::Reviewer && reviewed))
+                {
+                    feature.crew.insert(role, worker);
+                }
+            }
             if dice.percent(10) {
                 feature.gates.clear();
             }

@@ -197,9 +197,10 @@ fn limit_ms(purpose: &Purpose, run: &tidegate_core::run::Run) -> Option<u64> {
     match purpose {
         Purpose::Launcher { .. } => run.launcher().and_then(|(spec, _)| spec.timeout_ms),
         Purpose::LauncherAgent { .. } => None,
-        Purpose::Agent { feature, .. } => {
+        Purpose::Agent { feature, role, .. } => {
             let (spec, _) = run.plan()?;
-            spec.agent_of(spec.features.get(feature)?).map(|(_, agent)| agent.timeout_ms)
+            let (_, agent) = spec.role_named(spec.features.get(feature)?, role)?;
+            spec.agents.get(agent).map(|agent| agent.timeout_ms)
         }
         Purpose::Gate { gate, .. } => {
             let (spec, _) = run.plan()?;

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use tidegate_core::ids::{AgentName, FeatureId, GateName, RoleName};
 use tidegate_core::launcher::{Launcher, LauncherSpec, Selection, SelectionStyle};
 use tidegate_core::plan::{
-    AgentSpec, CommitRule, FeatureSpec, GateRun, GateSpec, LandingSpec, OnFailure, PlanSpec,
-    PromptChannel, ReviewPolicy, RoleSpec, Strategy, WaveSpec,
+    AgentSpec, CollisionPolicy, CommitRule, FeatureSpec, GateRun, GateSpec, LandingSpec, OnFailure,
+    PlanSpec, PromptChannel, ReviewPolicy, RoleSpec, Strategy, WaveSpec,
 };
 use tidegate_core::run::{Plan, Work};
 use tidegate_store::blob_id;
@@ -76,10 +76,12 @@ pub(crate) fn plan(review: ReviewPolicy) -> Work {
         builder: RoleSpec {
             name: RoleName::new("builder").unwrap(),
             agent: AgentName::new("scribe").unwrap(),
+            prompt: None,
         },
         gates: BTreeMap::from([(GateName::new("test").unwrap(), gate)]),
         landing: LandingSpec { strategy: Strategy::Merge, merge_gates: Vec::new() },
         review,
+        collisions: CollisionPolicy::default(),
         on_failure: OnFailure::Stop,
         commit: CommitRule::Auto,
         active_max: 1,

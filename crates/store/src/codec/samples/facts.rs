@@ -6,12 +6,13 @@ use tidegate_core::exit::Reason;
 use tidegate_core::home::{HomeEvent, Place};
 use tidegate_core::ids::{AdhocId, LaneName, ProjectId, QueueKey};
 use tidegate_core::launcher::{AgentDisposition, Journal};
+use tidegate_core::plan::Role;
 use tidegate_core::run::{Event, Feedback, Submitted};
 use tidegate_core::time::WallMs;
 
 use super::parts::{
     agent, agent_end, blocks, exit, exits, feature, feedbacks, gate, job, journal, merged, oid,
-    purposes, registrations, run_id, settlements, started, tested,
+    paths, planned, purposes, registrations, run_id, settlements, started, tested,
 };
 use super::works::works;
 
@@ -96,6 +97,17 @@ fn feature_events() -> Vec<Event> {
         Event::WorktreeReady { feature: f(), path: "/w".into(), base: oid('a') },
         Event::AttemptFailed { feature: f(), job: job(2), counted: true },
         Event::BuilderFinished { feature: f(), job: job(2) },
+        Event::RoleFinished { feature: f(), role: Role::Qa, job: job(2) },
+        Event::ResultRefused {
+            feature: f(),
+            job: job(2),
+            feedback: Feedback::Unusable { detail: "torn".into() },
+        },
+        Event::HandedOver { feature: f(), role: Role::Planner },
+        Event::Planned { feature: f(), job: job(2), planned: planned() },
+        Event::Checked { feature: f(), job: job(2) },
+        Event::Reviewed { feature: f(), job: job(2), approved: true, comments: "well".into() },
+        Event::ConflictFound { feature: f(), paths: paths() },
         Event::SnapshotSkipped { feature: f(), job: job(2), why: "later".into() },
         Event::Committed { feature: f(), tested: tested() },
         Event::GatePassed { feature: f(), gate: gate(), job: job(2) },

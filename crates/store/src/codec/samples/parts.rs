@@ -9,7 +9,8 @@ use tidegate_core::launcher::{
 };
 use tidegate_core::plan::Role;
 use tidegate_core::run::{
-    Block, FeatureState, Feedback, GateStep, LandStep, Merged, Phase, Purpose, Tested, WorkStep,
+    Block, FeatureState, Feedback, GateStep, LandStep, Merged, Phase, PlannedChange, Purpose,
+    Tested, WorkStep,
 };
 use tidegate_core::time::WallMs;
 
@@ -78,6 +79,17 @@ pub(super) fn tested() -> Tested {
     Tested { commit: oid('a'), tree: oid('b') }
 }
 
+pub(super) fn planned() -> PlannedChange {
+    PlannedChange {
+        summary: "Adds berths".into(),
+        allowed: vec!["src/**".into()],
+        create: vec!["src/berths.rs".into()],
+        criteria: vec!["berths are listed".into()],
+        gates: vec![gate()],
+        ..PlannedChange::default()
+    }
+}
+
 pub(super) fn merged() -> Merged {
     Merged { onto: oid('c'), commit: oid('d'), tree: oid('e') }
 }
@@ -94,6 +106,8 @@ pub(super) fn blocks() -> Vec<Block> {
         Block::TargetMissing,
         Block::RepoHeld { by: "home h2".into() },
         Block::Git { detail: detail() },
+        Block::Collision { with: feature("berths"), paths: paths(), waits: true },
+        Block::Review { detail: detail() },
         Block::Quarantine { job: job(4), detail: detail() },
     ]
 }
@@ -111,6 +125,9 @@ pub(super) fn feedbacks() -> Vec<Feedback> {
         Feedback::HookRefused { output: "no".into() },
         Feedback::LeftBranch { found: "main".into() },
         Feedback::SyncConflict { paths: paths() },
+        Feedback::Review { by: "user".into(), comments: "no".into() },
+        Feedback::Unusable { detail: "torn".into() },
+        Feedback::Unresolved { paths: paths() },
     ]
 }
 
@@ -122,6 +139,7 @@ pub(crate) fn feature_states() -> Vec<FeatureState> {
         FeatureState::Working { role: Role::Builder, step: WorkStep::Preparing },
         FeatureState::Working { role: Role::Builder, step: WorkStep::Agent(job(2)) },
         FeatureState::Working { role: Role::Builder, step: WorkStep::Committing(job(2)) },
+        FeatureState::Working { role: Role::Reviewer, step: WorkStep::Reading(job(2)) },
         FeatureState::Verifying { gate: 1, step: GateStep::AwaitingSlot },
         FeatureState::Verifying { gate: 0, step: running() },
         FeatureState::InReview,

@@ -8,8 +8,8 @@ use tidegate_core::exit::Reason;
 use tidegate_core::ids::{AgentName, GateName, RoleName};
 use tidegate_core::launcher::{Degraded, Launcher, LauncherSpec, Selection, SelectionStyle};
 use tidegate_core::plan::{
-    AgentSpec, CommitRule, FeatureSpec, GateRun, GateSpec, LandingSpec, OnFailure, PlanSpec,
-    PromptChannel, ReviewPolicy, RoleSpec, Strategy, WaveSpec,
+    AgentSpec, CollisionPolicy, CommitRule, FeatureSpec, GateRun, GateSpec, LandingSpec, OnFailure,
+    PlanSpec, PromptChannel, ReviewPolicy, RoleSpec, Strategy, WaveSpec,
 };
 use tidegate_core::run::{Feature, Plan, Work};
 
@@ -77,13 +77,14 @@ pub(super) fn plan_spec() -> PlanSpec {
             (AgentName::new("b").unwrap(), agent_spec(PromptChannel::Argv)),
             (AgentName::new("c").unwrap(), agent_spec(PromptChannel::File)),
         ]),
-        builder: RoleSpec { name: RoleName::new("builder").unwrap(), agent: scribe },
+        builder: RoleSpec { name: RoleName::new("builder").unwrap(), agent: scribe, prompt: None },
         gates: BTreeMap::from([
             (gate(), gate_spec(GateRun::Argv(paths()))),
             (GateName::new("lint").unwrap(), gate_spec(GateRun::Script("x | y".into()))),
         ]),
         landing: LandingSpec { strategy: Strategy::Squash, merge_gates: vec![gate()] },
         review: ReviewPolicy::Person,
+        collisions: CollisionPolicy::default(),
         on_failure: OnFailure::Stop,
         commit: CommitRule::Agent,
         active_max: 5,

@@ -1,0 +1,170 @@
+//! What an agent is told of its role: the same task reads differently to a planner and to a reviewer.
+
+use std::fmt::Write as _;
+
+use tidegate_core::plan::Role;
+use tidegate_core::run::{Feedback, PlannedChange};
+
+use crate::prompt;
+
+/// Everything that an agent's prompt is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct Brief<'a> {
+    /// What it works for.
+    pub role: Role,
+    /// The feature's task.
+    pub task: &'a str,
+    /// What the config says to this role beside it.
+    pub own: Option<&'a str>,
+    /// What the planner said.
+    pub planned: Option<&'a PlannedChange>,
+    /// The commit that the branch began at, once there is one.
+    pub base: Option<&'a str>,
+    /// Short name of the target branch.
+    pub target: &'a str,
+    /// The paths in conflict with the target.
+    pub conflict: &'a [String],
+    /// What the last attempt is told.
+    pub feedback: Option<&'a Feedback>,
+    /// The end of the output of the gate that failed.
+    pub evidence: &'a str,
+}
+
+impl Brief<'_> {
+    /// The prompt.
+    pub fn text(&self) -> String {
+        let mut text = prompt::compose(self.task, self.feedback, self.evidence);
+        let part = match self.role {
+            Role::Planner => PLANNER.to_owned(),
+            Role::Builder => self.planned.map(plan_of).unwrap_or_default(),
+            Role::Qa => self.with_base(QA),
+            Role::Reviewer => self.with_base(REVIEWER),
+            Role::Reconciler => self.conflict_of(),
+        };
+        for more in [part.as_str(), self.own.unwrap_or_default()] {
+            if !more.trim().is_empty() {
+                let _ = write!(text, "\n---\n{}\n", more.trim());
+            }
+        }
+        text
+    }
+
+    fn with_base(&self, what: &str) -> String {
+        let base = self.base.unwrap_or("the commit that the branch began at");
+        let mut text = what.replace("{base}", base);
+        if let Some(planned) = self.planned {
+            text.push_str("\n\n");
+            text.push_str(&plan_of(planned));
+        }
+        text
+    }
+
+    fn conflict_of(&self) -> String {
+        let mut text = format!(
+            "The change of this branch and the branch `{}` conflict. The merge is under way in this \
+             worktree, with conflict markers in these files:\n\n",
+            self.target
+        );
+        for path in self.conflict {
+            let _ = writeln!(text, "- {path}");
+        }
+        text.push_str(
+            "\nResolve every conflict so that what both sides wanted holds. `git log --merge -p` \
+             shows the commits of both sides. Leave no markers, change nothing else, and do not abort \
+             the merge; what you leave is committed for you.",
+        );
+        text
+    }
+}
+
+const PLANNER: &str = "\
+You are the planner: change no file. Write one JSON object to the file that the environment variable \
+TIDEGATE_RESULT names, with these keys, of which only `summary` must be there:
+
+- summary: what will change, in a few sentences
+- allowed, forbidden: globs of paths that may and that must not change
+- create, modify, delete: the files themselves, where you know them
+- contracts: names of interfaces that others rely on and that change
+- criteria: what must hold afterwards, a sentence each
+- gates: names of further gates that the change must pass";
+
+const QA: &str = "\
+You are qa: this change is built and has passed its gates. `git diff {base}` shows it. Look for what the \
+gates do not see: missing cases, missing tests, behaviour beside the task. Mend what you find in this \
+worktree. If there is nothing to mend, change nothing.";
+
+const REVIEWER: &str = "\
+You are the reviewer: change no file. The change is what `git diff {base}` shows; its gates have passed. \
+Judge whether it does the task, the whole task and nothing else, and whether its tests would catch a \
+mistake. Write one JSON object to the file that the environment variable TIDEGATE_RESULT names:
+
+{\"approved\": true or false, \"comments\": \"what is to be changed, or why it is good\"}";
+
+/// What a planner said, for those who work by it.
+fn plan_of(planned: &PlannedChange) -> String {
+    let mut text = format!("The plan of this change: {}\n", planned.summary.trim());
+    let lists = [
+        ("may change", &planned.allowed),
+        ("must not change", &planned.forbidden),
+        ("to create", &planned.create),
+        ("to modify", &planned.modify),
+        ("to delete", &planned.delete),
+        ("contracts that change", &planned.contracts),
+        ("must hold afterwards", &planned.criteria),
+    ];
+    for (what, list) in lists.into_iter().filter(|(_, list)| !list.is_empty()) {
+        let _ = writeln!(text, "\n{what}:");
+        for item in list {
+            let _ = writeln!(text, "- {item}");
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn brief(role: Role) -> Brief<'static> {
+        Brief {
+            role,
+            task: "Show the berths.",
+            own: None,
+            planned: None,
+            base: Some("abc123"),
+            target: "main",
+            conflict: &[],
+            feedback: None,
+            evidence: "",
+        }
+    }
+
+    #[test]
+    fn a_builder_without_a_plan_is_told_the_task_alone() {
+        assert_eq!(brief(Role::Builder).text(), "Show the berths.\n");
+    }
+
+    #[test]
+    fn every_other_role_is_told_its_part_and_what_the_config_adds() {
+        for role in [Role::Planner, Role::Qa, Role::Reviewer, Role::Reconciler] {
+            let text = Brief { own: Some("Mind the tide."), ..brief(role) }.text();
+            assert!(text.starts_with("Show the berths.\n\n---\n"), "{text}");
+            assert!(text.ends_with("\n---\nMind the tide.\n"), "{text}");
+        }
+        assert!(brief(Role::Reviewer).text().contains("git diff abc123"));
+    }
+
+    #[test]
+    fn a_builder_works_by_the_plan_and_a_reconciler_by_the_paths() {
+        let planned = PlannedChange {
+            summary: "Adds a list".to_owned(),
+            forbidden: vec!["src/tide.rs".to_owned()],
+            ..PlannedChange::default()
+        };
+        let text = Brief { planned: Some(&planned), ..brief(Role::Builder) }.text();
+        assert!(text.contains("must not change:\n- src/tide.rs\n"), "{text}");
+        let paths = ["src/a.rs".to_owned()];
+        let text = Brief { conflict: &paths, ..brief(Role::Reconciler) }.text();
+        assert!(text.contains("- src/a.rs\n"), "{text}");
+    }
+}
