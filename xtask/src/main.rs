@@ -26,6 +26,7 @@ usage: cargo xtask TASK
   faults  the kill matrix, five hundred faults by default; [NUMBER | all] [--seed SEED]
   sim     simulated worlds, a hundred thousand by default; [NUMBER]
   races   two to eight daemons at once, a thousand times by default; [NUMBER]
+  integrity  sabotages caught and false alarms of honest changes; [NUMBER], a hundred by default
   demo    builds the product without fail points, runs its demo and checks what it reports
 ";
 
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
         "faults" => shares::faults(&rest),
         "sim" => shares::sim(&rest),
         "races" => races::run(&rest),
+        "integrity" => shares::integrity(&rest),
         "bench" => bench::run(&rest),
         "job" => bench::job(&rest),
         _ => {

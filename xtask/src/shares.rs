@@ -1,4 +1,5 @@
-//! The full numbers of what the tests run a share of: every fault of the kill matrix, a hundred thousand simulated worlds.
+//! The full numbers of what the tests run a share of: every fault of the kill matrix, a hundred thousand simulated worlds,
+//! hundreds of sabotages.
 
 use anyhow::{Result, bail};
 
@@ -32,4 +33,16 @@ pub(crate) fn sim(arguments: &[String]) -> Result<()> {
         flags => sim.args(flags),
     };
     succeed(&mut sim, "the simulation")
+}
+
+/// Sabotages and honest changes of the integrity check: `[NUMBER]`, a hundred and two hundred by default.
+pub(crate) fn integrity(arguments: &[String]) -> Result<()> {
+    let number = match arguments {
+        [] => "100",
+        [number] => number,
+        _ => bail!("usage: cargo xtask integrity [NUMBER]"),
+    };
+    let mut tests = cargo(&["test", "--package", "tidegate-evidence", "--test", "integrity"]);
+    tests.args(["sabotage_is_caught", "--", "--nocapture"]).env("TIDEGATE_INTEGRITY", number);
+    succeed(&mut tests, "the integrity check")
 }

@@ -187,9 +187,22 @@ fn method(tokens: &[Token<'_>], at: usize) -> Option<Found> {
         |part: &[Token<'_>]| matches!(part, [t] if matches!(t.text, "Exception" | "BaseException"));
     if token.text.to_ascii_lowercase().contains("raises") {
         let any = parts.first().is_some_and(|first| broad(first));
+        let end = guarded_block(tokens, at, end);
         return Some((end, if any { Strength::Condition } else { Strength::Exact }));
     }
     Some((end, by_name(token.text, &parts)))
+}
+
+/// End of the block of `with raises(...):`, which says what must fail; of one without assertions.
+fn guarded_block(tokens: &[Token<'_>], at: usize, end: usize) -> usize {
+    if !tokens.get(end).is_some_and(|token| token.is(":")) {
+        return end;
+    }
+    let indent = tokens[at].indent;
+    let behind = (end..tokens.len()).find(|i| tokens[*i].first && tokens[*i].indent <= indent);
+    let behind = behind.unwrap_or(tokens.len());
+    let nested = tokens[end..behind].iter().any(|token| token.text.starts_with("assert"));
+    if nested { end } else { behind }
 }
 
 fn script(tokens: &[Token<'_>], at: usize) -> Option<Found> {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::assertion::Assertion;
 use super::change::Change;
 use super::conventions::Conventions;
-use super::excuse::{Additions, difference};
+use super::excuse::{Additions, all_in, difference};
 use super::expression::Strength;
 use super::finding::{Finding, Kind};
 use super::inventory::{Entry, Half, Inventory, left_tests};
@@ -37,11 +37,14 @@ pub(super) fn compare(change: &Change, conventions: &Conventions) -> Vec<Finding
 struct Weights<'a> {
     helpers: BTreeMap<&'a str, usize>,
     hollow: BTreeSet<&'a str>,
+    /// Functions that can be called by name.
+    functions: BTreeSet<&'a str>,
 }
 
 impl<'a> Weights<'a> {
     fn of(half: &'a Half) -> Self {
-        Self { helpers: half.helpers(), hollow: half.hollow() }
+        let functions = half.entries.iter().map(|entry| entry.block.short_name()).collect();
+        Self { helpers: half.helpers(), hollow: half.hollow(), functions }
     }
 
     /// Assertions that can fail, without calls of helpers that assert nothing.
@@ -103,8 +106,24 @@ impl Comparison<'_> {
             let line = is.exits.first().copied().unwrap_or(is.line);
             self.push(Kind::ForcedSuccess, &new.path, line, &is.name);
         }
+        if was.name == "(script)" {
+            self.uncalled(old, new);
+        }
         if was.body != is.body {
             self.assertions(old, new);
+        }
+    }
+
+    /// Tests of a shell script that it still has and no longer calls.
+    fn uncalled(&mut self, old: &Entry, new: &Entry) {
+        let (was, is) = (&old.block.calls, &new.block.calls);
+        let lost: Vec<&String> = was
+            .iter()
+            .filter(|name| !is.contains(name) && self.new.functions.contains(name.as_str()))
+            .collect();
+        for name in lost {
+            let finding = Finding::new(Kind::UnreachedTests, &new.path, new.block.line, name);
+            self.findings.push(finding);
         }
     }
 
@@ -132,8 +151,9 @@ impl Comparison<'_> {
             self.push(Kind::EmptiedTest, path, block.line, &block.name);
         } else if new_weight < old_weight && tautologies.is_empty() {
             let excerpt = lost.first().map_or(block.name.as_str(), |lost| lost.text.as_str());
-            let folded = block.table && new_weight > 0 || !is.is_empty();
-            let kept = folded && self.additions.keep_values(&lost, &block.literals);
+            // Folded into a table of its own, or into tests that were added.
+            let folded = block.table && !old.block.table && all_in(&lost, &block.literals);
+            let kept = folded || self.additions.keep_values(&lost);
             let kind = if kept { Kind::RestructuredTest } else { Kind::RemovedAssertions };
             self.push(kind, path, block.line, excerpt);
         } else if !lost.is_empty() && through_new <= through_old {
@@ -191,7 +211,7 @@ impl Comparison<'_> {
             let left: Vec<&Assertion> =
                 was.into_iter().filter(|a| !self.additions.take(&a.text)).collect();
             let moved = number > 0 && left.is_empty();
-            if moved || self.additions.keep_values(&left, &BTreeSet::new()) {
+            if moved || self.additions.keep_values(&left) {
                 self.push(Kind::RestructuredTest, &entry.path, entry.block.line, &entry.block.name);
             } else if !(entry.block.name == "(script)" && number == 0) {
                 lost_by_file.entry(entry.file).or_default().push(entry);

@@ -30,8 +30,7 @@ impl Half {
         let helpers = self.entries.iter().filter(|entry| !entry.block.is_test);
         let mut weights = BTreeMap::new();
         for entry in helpers {
-            let name = entry.block.name.rsplit(['.', ' ']).next().unwrap_or_default();
-            let weight: &mut usize = weights.entry(name).or_default();
+            let weight: &mut usize = weights.entry(entry.block.short_name()).or_default();
             *weight = entry.block.effective().count().max(*weight);
         }
         weights

@@ -113,6 +113,18 @@ impl Block {
         }
     }
 
+    /// The same with the values of a table above it.
+    pub(super) fn with_table(mut self, header: &[Token<'_>]) -> Self {
+        let values = header.iter().filter(|token| token.is_literal());
+        self.literals.extend(values.map(|token| token.text.to_owned()));
+        self
+    }
+
+    /// Its name without those of what is around it.
+    pub(in super::super) fn short_name(&self) -> &str {
+        self.name.rsplit(['.', ' ']).next().unwrap_or_default()
+    }
+
     /// Assertions that can fail.
     pub(in super::super) fn effective(&self) -> impl Iterator<Item = &Assertion> {
         self.assertions.iter().filter(|assertion| assertion.strength > Strength::Nothing)

@@ -38,6 +38,7 @@ pub(super) fn python(tokens: &[Token<'_>]) -> Outline {
     let mut around =
         vec![Around { end: usize::MAX, name: String::new(), marks: python_module_marks(tokens) }];
     let mut decorators = Marks::default();
+    let mut decorated: Option<usize> = None;
     let mut at = 0;
     while at < tokens.len() {
         around.retain(|outer| at < outer.end);
@@ -45,6 +46,7 @@ pub(super) fn python(tokens: &[Token<'_>]) -> Outline {
         if token.first && token.is("@") {
             let end = decorator_end(tokens, at);
             decorators = marks_of(&tokens[at..end]).within(&decorators);
+            decorated.get_or_insert(at);
             at = end;
             continue;
         }
@@ -57,6 +59,7 @@ pub(super) fn python(tokens: &[Token<'_>]) -> Outline {
             at += 1;
             continue;
         };
+        let table = &tokens[decorated.take().unwrap_or(at)..at];
         let outer = around.iter().fold(Marks::default(), |marks, outer| marks.within(&outer.marks));
         let marks = std::mem::take(&mut decorators).within(&outer);
         let header_end = colon(tokens, name_at);
@@ -80,7 +83,8 @@ pub(super) fn python(tokens: &[Token<'_>]) -> Outline {
         let body = &tokens[header_end..end];
         let marks = with_inner_skip(marks, body);
         let is_test = name.text.starts_with("test");
-        outline.blocks.push(Block::new(&full, token.line, is_test, body, marks, Language::Python));
+        let block = Block::new(&full, token.line, is_test, body, marks, Language::Python);
+        outline.blocks.push(block.with_table(table));
         at = end;
     }
     outline
@@ -152,8 +156,12 @@ pub(super) fn ruby(tokens: &[Token<'_>]) -> Outline {
     while at < tokens.len() {
         around.retain(|outer| at < outer.end);
         let token = tokens[at];
-        let word = token.text.trim_start_matches(['x', 'f']);
-        let next = tokens.get(at + 1);
+        // `RSpec.describe` is `describe`.
+        let prefixed = token.is("RSpec") && tokens.get(at + 1).is_some_and(|dot| dot.is("."));
+        let word_at = if prefixed { at + 2 } else { at };
+        let Some(word) = tokens.get(word_at) else { break };
+        let word = word.text.trim_start_matches(['x', 'f']);
+        let next = tokens.get(word_at + 1);
         let texted = next.is_some_and(|next| next.kind == TokenKind::Text);
         let group = matches!(word, "describe" | "context" | "class" | "module");
         let names = ["it", "specify", "test", "scenario", "example"];
@@ -166,7 +174,7 @@ pub(super) fn ruby(tokens: &[Token<'_>]) -> Outline {
         let header = tokens[at..].iter().take_while(|t| t.line == token.line).count();
         let header_end = at + header;
         let end = block_end(tokens, at, header_end);
-        let own = ruby_marks(&tokens[at..header_end]);
+        let own = ruby_marks(&tokens[word_at..header_end]);
         let marks = around.iter().fold(own, |marks, outer| marks.within(&outer.marks));
         let name = next.map_or("", |next| next.text);
         if group {

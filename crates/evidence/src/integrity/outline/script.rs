@@ -40,7 +40,8 @@ pub(super) fn read(tokens: &[Token<'_>]) -> Outline {
             // `it.skip('x')` and `it.todo('x')` may come without a body.
             let body = without_name(body);
             let line = tokens[at].line;
-            outline.blocks.push(Block::new(&name, line, true, body, marks, Language::Script));
+            let block = Block::new(&name, line, true, body, marks, Language::Script);
+            outline.blocks.push(block.with_table(&tokens[at..call.open]));
             at = call.end;
         } else if let Some((name, open)) = function_at(tokens, at) {
             let end = matching(tokens, open);
