@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use tidegate_daemon::views::{EventQuery, RunQuery, Viewer, WaveQuery, daemon_status};
 use tidegate_protocol::{
-    DaemonDoc, EventPage, ExplainDoc, JobList, Problem, ProjectList, RunDoc, RunPage, WaveDoc,
+    DaemonDoc, EventPage, ExplainDoc, JobList, LaneList, Problem, ProjectList, RunDoc, RunPage,
+    WaveDoc,
 };
 
 use crate::client::Filter;
@@ -62,6 +63,11 @@ pub(crate) fn events(home: &Home, filter: &Filter, limit: u32) -> Result<EventPa
 /// The registered repositories.
 pub(crate) fn projects(home: &Home) -> Result<ProjectList, CliError> {
     Ok(viewer(home)?.projects()?)
+}
+
+/// The queues, and the pauses.
+pub(crate) fn lanes(home: &Home) -> Result<LaneList, CliError> {
+    Ok(viewer(home)?.lanes()?)
 }
 
 /// Where a project lies.

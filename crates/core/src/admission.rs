@@ -1,11 +1,12 @@
 //! Who is next: queues give turns to runs, and running runs get slots, gates and targets.
 //!
-//! A pure function over a snapshot of the running and pending runs. First come, first served: by
-//! the sequence of the run, then by the order of its plan.
+//! A pure function over a snapshot of the running and pending runs. A queue goes by priority, then
+//! first come, first served; running runs by the sequence of the run, then by the order of its plan.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::ids::{FeatureId, ProjectId, QueueKey, RunId};
+use crate::ids::{FeatureId, ProjectId, RunId};
 use crate::run::{
     Barrier, FeatureState, GateStep, Grant, JobState, LandStep, Purpose, Run, Status, WorkStep,
 };
@@ -19,19 +20,26 @@ pub struct Caps {
     pub gates: u32,
 }
 
-/// The oldest pending run of each queue that has no active one. `pending` in order of sequence.
-pub fn claims<'a>(
-    pending: impl IntoIterator<Item = (&'a QueueKey, &'a RunId)>,
-    active: &BTreeSet<QueueKey>,
-) -> Vec<RunId> {
-    let mut taken: BTreeSet<&QueueKey> = active.iter().collect();
-    let mut turns = Vec::new();
-    for (queue, run) in pending {
-        if taken.insert(queue) {
-            turns.push(run.clone());
-        }
+/// Where a run that may begin stands among those of its queue: the smallest has the next turn.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// Higher priorities first.
+    priority: Reverse<i32>,
+    /// Within a priority first come, first served: ids are in the order of their submits.
+    pub run: RunId,
+}
+
+impl Place {
+    /// The place of a pending run; `None` while it is held or when it does not wait for its turn.
+    pub fn of(run: &Run) -> Option<Self> {
+        let waits = run.status == Status::Pending && run.hold.is_none();
+        waits.then(|| Self::new(run.priority, run.id.clone()))
     }
-    turns
+
+    /// The place of a run of this priority that may begin.
+    pub fn new(priority: i32, run: RunId) -> Self {
+        Self { priority: Reverse(priority), run }
+    }
 }
 
 /// What the running runs hold.
@@ -50,7 +58,10 @@ pub fn grants<'a>(runs: impl Iterator<Item = &'a Run> + Clone, caps: Caps) -> Ve
     let mut held = Held::default();
     runs.clone().for_each(|run| held.count(run));
     let mut given = Vec::new();
-    for run in runs.filter(|run| matches!(run.status, Status::Running { cancel: None, .. })) {
+    let going_on = |run: &&Run| {
+        run.hold.is_none() && matches!(run.status, Status::Running { cancel: None, .. })
+    };
+    for run in runs.filter(going_on) {
         let Some((spec, plan)) = run.plan() else { continue };
         let barrier = Barrier::of(spec, plan);
         for (wave, id) in spec.in_order() {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::ids::ProjectId;
+use crate::pause::{Pause, Scope};
 use crate::time::WallMs;
 
 /// One fact of the home.
@@ -40,6 +41,22 @@ pub enum HomeEvent {
         /// Its id.
         project: ProjectId,
     },
+    /// Queues were paused: no run of theirs is claimed.
+    LanePaused {
+        /// Which queues.
+        scope: Scope,
+        /// By whom, since when and why.
+        pause: Pause,
+    },
+    /// Queues were released from that pause.
+    LaneResumed {
+        /// Which queues: those of the pause.
+        scope: Scope,
+        /// Who released them.
+        actor: String,
+        /// When, on the wall clock.
+        at: WallMs,
+    },
 }
 
 /// Where a project's repository is.
@@ -56,6 +73,8 @@ pub struct Place {
 pub struct Home {
     /// Registered projects.
     pub projects: BTreeMap<ProjectId, Place>,
+    /// Pauses of queues, by what they are about.
+    pub pauses: BTreeMap<Scope, Pause>,
 }
 
 impl HomeEvent {
@@ -66,6 +85,8 @@ impl HomeEvent {
             Self::DaemonStopped { .. } => "daemon-stopped",
             Self::ProjectRegistered { .. } => "project-registered",
             Self::ProjectRemoved { .. } => "project-removed",
+            Self::LanePaused { .. } => "lane-paused",
+            Self::LaneResumed { .. } => "lane-resumed",
         }
     }
 }
@@ -80,6 +101,12 @@ impl Home {
             }
             HomeEvent::ProjectRemoved { project } => {
                 self.projects.remove(project);
+            }
+            HomeEvent::LanePaused { scope, pause } => {
+                self.pauses.insert(scope.clone(), pause.clone());
+            }
+            HomeEvent::LaneResumed { scope, .. } => {
+                self.pauses.remove(scope);
             }
         }
     }

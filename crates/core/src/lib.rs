@@ -12,6 +12,7 @@ pub mod home;
 pub mod ids;
 pub mod launcher;
 pub mod limits;
+pub mod pause;
 pub mod plan;
 pub mod run;
 pub mod time;

@@ -11,6 +11,7 @@ mod exit_code;
 mod explain;
 mod feature;
 mod job;
+mod lane;
 mod problem;
 mod project;
 mod request;
@@ -30,11 +31,12 @@ pub use exit_code::{EXIT_CODES, ExitCode};
 pub use explain::{ExplainDoc, Fact};
 pub use feature::{BlockedDoc, EvidenceDoc, FeatureDoc, FeatureList};
 pub use job::{IdentityDoc, JobDoc, JobList};
+pub use lane::{LaneDoc, LaneList, PauseDoc};
 pub use problem::{Details, Envelope, Problem};
 pub use project::{ProjectDoc, ProjectList};
 pub use request::{
-    ApproveRequest, MoveProjectRequest, ProjectRequest, RetryRequest, StartAgentRequest,
-    StopDaemonRequest,
+    ApproveRequest, LanesRequest, MoveProjectRequest, PauseRequest, PriorityRequest,
+    ProjectRequest, RetryRequest, StartAgentRequest, StopDaemonRequest,
 };
 pub use run::{AgentDoc, Ages, AttentionDoc, CorruptDoc, RunDoc, RunPage};
 pub use status::{

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AttachMode, Disposition, FeatureDoc, IdentityDoc, RecoveryState, ResumeAction, RunKind,
-    RunStatus, SessionBackend, Text, Timestamp,
+    AttachMode, Disposition, FeatureDoc, IdentityDoc, PauseDoc, RecoveryState, ResumeAction,
+    RunKind, RunStatus, SessionBackend, Text, Timestamp,
 };
 
 /// One run. Fields that do not apply are null, never absent.
@@ -95,6 +95,15 @@ pub struct RunDoc {
     pub parent_run_id: Option<String>,
     /// Who asked for its end.
     pub cancel_requested_by: Option<String>,
+    /// Its place among the runs of its queue: higher ones first, within one by submit.
+    #[serde(default)]
+    pub priority: i32,
+    /// Set while a person keeps it from beginning anything more.
+    #[serde(default)]
+    pub held: Option<PauseDoc>,
+    /// Set while it waits in a queue that is paused.
+    #[serde(default)]
+    pub paused: Option<PauseDoc>,
     /// What it waits for, in one line; null when it does not wait.
     pub waits_for: Option<String>,
 }

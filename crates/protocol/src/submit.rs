@@ -21,6 +21,9 @@ pub struct SubmitRequest {
     /// Asks for a queue of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adhoc_run: Option<String>,
+    /// Its place among the runs of its queue: higher ones first.
+    #[serde(default)]
+    pub priority: i32,
     /// Name of the user.
     pub actor: String,
     /// The client's environment, all of it, in order.

@@ -39,7 +39,7 @@ pub use highwater::{Acknowledged, acknowledged};
 pub use migrate::Migration;
 pub use read::{
     DaemonRow, EventFilter, EventRow, HomeRow, KnownJob, LandedRow, ListFilter, Listed, OutboxRow,
-    Page, QuarantinedRow, Resolved, View, WaveFilter,
+    Page, QuarantinedRow, Resolved, TurnRow, View, WaveFilter,
 };
 pub use reader::{Reader, advise};
 pub use restore::{KEPT_STORE, install};

@@ -9,8 +9,11 @@ use crate::connection::{APPLICATION_ID, pragma};
 use crate::error::{Doing as _, OpenError, StoreError};
 
 /// The changes, in order: the n-th leads to schema n. Never edited once released.
-const STEPS: [&str; 2] =
-    [include_str!("migrations/0001_first.sql"), include_str!("migrations/0002_roles.sql")];
+const STEPS: [&str; 3] = [
+    include_str!("migrations/0001_first.sql"),
+    include_str!("migrations/0002_roles.sql"),
+    include_str!("migrations/0003_operating.sql"),
+];
 
 /// The newest schema that this program knows.
 #[expect(clippy::cast_possible_truncation, reason = "a short list")]
@@ -128,38 +131,45 @@ mod tests {
     use super::*;
     use crate::connection::open_writer;
 
+    fn with_one_more(step: &'static str) -> Vec<&'static str> {
+        STEPS.into_iter().chain([step]).collect()
+    }
+
     #[test]
     fn migration_of_an_older_store_keeps_its_rows_and_a_backup() {
         let home = tempfile::tempdir().unwrap();
         let mut conn = open_writer(home.path()).unwrap();
-        let first = [STEPS[0]];
-        assert_eq!(apply(&mut conn, home.path(), &first).unwrap(), Migration::Created);
-        let steps = [STEPS[0], "ALTER TABLE projects ADD COLUMN note TEXT; SELECT 1;"];
-        let Migration::Migrated { from: 1, backup } =
+        assert_eq!(migrate(&mut conn, home.path()).unwrap(), Migration::Created);
+        let steps = with_one_more("ALTER TABLE projects ADD COLUMN note TEXT; SELECT 1;");
+        let Migration::Migrated { from: SCHEMA, backup } =
             apply(&mut conn, home.path(), &steps).unwrap()
         else {
-            panic!("expected a migration from 1");
+            panic!("expected a migration from {SCHEMA}");
         };
+        let newer = SCHEMA + 1;
         let count: i64 =
             conn.query_row("SELECT count(*) FROM home_state", [], |row| row.get(0)).unwrap();
-        assert_eq!((count, pragma(&conn, home.path(), "user_version").unwrap()), (1, 2));
+        assert_eq!(
+            (count, pragma(&conn, home.path(), "user_version").unwrap()),
+            (1, newer.cast_signed())
+        );
         let old = Connection::open(&backup).unwrap();
-        let version: i32 = old.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
-        assert_eq!(version, 1);
-        assert!(matches!(
-            apply(&mut conn, home.path(), &first),
-            Err(OpenError::StoreNewer { found: 2, known: 1 })
-        ));
+        let version: u32 = old.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
+        assert_eq!(version, SCHEMA);
+        let Err(OpenError::StoreNewer { found, known }) = migrate(&mut conn, home.path()) else {
+            panic!("a newer schema is refused");
+        };
+        assert_eq!((found, known), (newer, SCHEMA));
     }
 
     #[test]
     fn migration_that_fails_half_way_changes_nothing() {
         let home = tempfile::tempdir().unwrap();
         let mut conn = open_writer(home.path()).unwrap();
-        apply(&mut conn, home.path(), &[STEPS[0]]).unwrap();
-        let steps = [STEPS[0], "ALTER TABLE projects ADD COLUMN note TEXT; SELECT nothing;"];
+        migrate(&mut conn, home.path()).unwrap();
+        let steps = with_one_more("ALTER TABLE projects ADD COLUMN note TEXT; SELECT nothing;");
         assert!(apply(&mut conn, home.path(), &steps).is_err());
-        assert_eq!(pragma(&conn, home.path(), "user_version").unwrap(), 1);
+        assert_eq!(pragma(&conn, home.path(), "user_version").unwrap(), SCHEMA.cast_signed());
         assert!(conn.prepare("SELECT note FROM projects").is_err());
     }
 }

@@ -99,6 +99,9 @@ impl View<'_> {
             if home.projects.into_iter().ne(rows) {
                 return Err(mismatch(None, "the rows of the projects are not what its log makes"));
             }
+            if home.pauses != self.pauses()? {
+                return Err(mismatch(None, "the rows of the pauses are not what its log makes"));
+            }
             Ok(events.len() as u64)
         });
         match proved {

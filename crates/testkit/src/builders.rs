@@ -151,6 +151,7 @@ pub fn submit(
     blobs: Blobs,
 ) -> Command {
     Command::Submit(Box::new(Submit {
+        priority: 0,
         place,
         project: None,
         lane,

@@ -4,6 +4,9 @@ use std::time::Duration;
 
 use crate::grammar::check_name;
 
+/// The farthest that a priority is from the usual one.
+const PRIORITY_MAX: i32 = 1_000;
+
 /// Reads a duration: `500ms`, `30s`, `5m`, `2h`; a bare number is seconds.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     match tidegate_config::parse_duration(text) {
@@ -50,6 +53,13 @@ pub(crate) fn kind(text: &str) -> Result<String, String> {
 /// Reads a run id or the beginning of one. Whether such a run exists is asked later.
 pub(crate) fn run(text: &str) -> Result<String, String> {
     named("run id", text)
+}
+
+/// Reads a priority.
+pub(crate) fn priority(text: &str) -> Result<i32, String> {
+    let bad = || format!("it is a whole number from -{PRIORITY_MAX} to {PRIORITY_MAX}");
+    let number: i32 = text.parse().map_err(|_| bad())?;
+    if number.abs() > PRIORITY_MAX { Err(bad()) } else { Ok(number) }
 }
 
 /// Reads the id of a job.

@@ -7,8 +7,9 @@ use crate::demo;
 use crate::error::CliError;
 use crate::output::Exit;
 use crate::verbs::{
-    agent, approve, cancel, completions, config, daemon, doctor, events, explain, init, list, logs,
-    man, plan, progress, project, retry, run, status, submit, wait,
+    agent, approve, cancel, completions, config, daemon, doctor, events, explain, hold, init, lane,
+    list, logs, man, pause, plan, priority, progress, project, resume, retry, run, status, submit,
+    wait,
 };
 
 /// What is to be done.
@@ -24,6 +25,11 @@ pub(super) enum Verb {
     Explain(explain::Args),
     Events(events::Args),
     Cancel(cancel::Args),
+    Pause(pause::Args),
+    Resume(resume::Args),
+    Hold(hold::Args),
+    Priority(priority::Args),
+    Lane(lane::Args),
     Retry(retry::Args),
     Approve(approve::Args),
     Plan(plan::Args),
@@ -56,6 +62,11 @@ impl Verb {
             Self::Explain(args) => args.run(context),
             Self::Events(args) => args.run(context),
             Self::Cancel(args) => args.run(context),
+            Self::Pause(args) => args.run(context),
+            Self::Resume(args) => args.run(context),
+            Self::Hold(args) => args.run(context),
+            Self::Priority(args) => args.run(context),
+            Self::Lane(args) => args.run(context),
             Self::Retry(args) => args.run(context),
             Self::Approve(args) => args.run(context),
             Self::Plan(args) => args.run(context),

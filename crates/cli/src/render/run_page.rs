@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use tidegate_protocol::{AgentDoc, FeatureDoc, RunDoc, RunKind, RunStatus, WaveDoc};
+use tidegate_protocol::{AgentDoc, FeatureDoc, PauseDoc, RunDoc, RunKind, RunStatus, WaveDoc};
 
 use super::age::age;
 use super::style;
@@ -26,6 +26,9 @@ pub(crate) fn run_page(run: &RunDoc) -> String {
     };
     row("queue", queue(run));
     row("why", why(run));
+    row("held", run.held.as_ref().map(paused_by).unwrap_or_default());
+    row("paused", run.paused.as_ref().map(paused_by).unwrap_or_default());
+    row("priority", if run.priority == 0 { String::new() } else { run.priority.to_string() });
     row("exit", exit(run));
     row("wave", run.active_wave.map(|wave| wave.to_string()).unwrap_or_default());
     row("recovery", recovery(run));
@@ -52,6 +55,18 @@ pub(crate) fn run_page(run: &RunDoc) -> String {
         let _ = write!(page, "\n\n{}", agents(&run.agent_runtime_summary));
     }
     page
+}
+
+/// By whom, since when and why; of lanes also which.
+pub(crate) fn paused_by(pause: &PauseDoc) -> String {
+    let scope = if pause.scope.starts_with("run ") { "" } else { &format!("{}, ", pause.scope) };
+    let reason = pause.reason.as_ref().map(|text| format!(": {}", printable(text)));
+    format!(
+        "{scope}by {} since {}{}",
+        printable(&pause.by),
+        pause.since,
+        reason.unwrap_or_default()
+    )
 }
 
 /// The summary of a wave.
@@ -190,6 +205,9 @@ fn facts(run: &RunDoc) -> String {
 pub(crate) fn sample() -> RunDoc {
     use tidegate_protocol::{Ages, Disposition, RecoveryState, SessionBackend, Timestamp};
     RunDoc {
+        priority: 0,
+        held: None,
+        paused: None,
         run_id: "r0000010000".into(),
         project: "harbour".into(),
         lane: "main".into(),

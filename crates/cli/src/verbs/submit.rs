@@ -53,6 +53,11 @@ pub(crate) struct Work {
     #[arg(long, value_name = "ID", value_parser = values::adhoc)]
     adhoc_run: Option<String>,
 
+    /// Its place in the queue: higher ones first, within one by submit
+    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true,
+          value_parser = values::priority)]
+    priority: i32,
+
     /// How often a lost launcher is started again without progress [default: 1]
     #[arg(long, value_name = "N", conflicts_with = "plan")]
     resume_limit: Option<u32>,
@@ -144,6 +149,7 @@ impl Work {
             cwd: Text::from(here.into_os_string()),
             lane: self.lane,
             adhoc_run: self.adhoc_run,
+            priority: self.priority,
             actor: actor(),
             env: environment(),
             work,

@@ -44,6 +44,7 @@ mod shapes;
 mod strangers;
 mod takeover;
 mod torture;
+mod turns;
 mod versions;
 mod waits;
 mod waves;

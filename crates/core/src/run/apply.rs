@@ -24,6 +24,8 @@ impl Run {
             parent: first.parent.clone(),
             supervisor: None,
             status: Status::Pending,
+            priority: first.priority,
+            hold: None,
             work: first.work.clone(),
             jobs: BTreeMap::new(),
             trails: BTreeMap::new(),
@@ -60,6 +62,9 @@ impl Run {
                 self.status = Status::Running { since: *at, cancel: None };
             }
             Event::CancelRequested { actor } => self.request_cancel(actor),
+            Event::Held { .. } | Event::Released { .. } | Event::PriorityChanged { .. } => {
+                self.apply_order(event);
+            }
             Event::Completed { at } => self.status = Status::Completed { at: *at },
             Event::Failed { at, detail } => {
                 self.status = Status::Failed { at: *at, detail: detail.clone() };

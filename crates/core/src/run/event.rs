@@ -8,6 +8,7 @@ use super::state::{Purpose, Work};
 use crate::exit::{Exit, Started};
 use crate::ids::{AgentId, BlobId, FeatureId, GateName, JobId, Oid, QueueKey, RunId};
 use crate::launcher::{AgentEnd, Journal, Registered, Settled};
+use crate::pause::Pause;
 use crate::plan::Role;
 use crate::time::WallMs;
 
@@ -28,6 +29,8 @@ pub struct Submitted {
     pub env: BlobId,
     /// The run whose job submitted it, or whose failed half it repeats.
     pub parent: Option<RunId>,
+    /// Its place among the runs of its queue: higher ones first.
+    pub priority: i32,
     /// What it executes, at its beginning.
     pub work: Work,
 }
@@ -44,6 +47,12 @@ pub enum Event {
     Adopted { supervisor: String },
     /// Someone asked for its end.
     CancelRequested { actor: String },
+    /// Someone keeps it from beginning anything more.
+    Held { pause: Pause },
+    /// It may begin again.
+    Released { actor: String, at: WallMs },
+    /// Its place among the runs of its queue was changed.
+    PriorityChanged { priority: i32, actor: String },
     /// It ended well.
     Completed { at: WallMs },
     /// It ended badly.
@@ -158,6 +167,9 @@ impl Event {
             | Self::Claimed { .. }
             | Self::Adopted { .. }
             | Self::CancelRequested { .. }
+            | Self::Held { .. }
+            | Self::Released { .. }
+            | Self::PriorityChanged { .. }
             | Self::Completed { .. }
             | Self::Failed { .. }
             | Self::Cancelled { .. }
@@ -214,6 +226,9 @@ impl Event {
             Self::Claimed { .. } => "daemon-claimed",
             Self::Adopted { .. } => "daemon-adopted",
             Self::CancelRequested { .. } => "cancel-requested",
+            Self::Held { .. } => "run-held",
+            Self::Released { .. } => "run-released",
+            Self::PriorityChanged { .. } => "priority-changed",
             Self::Completed { .. } => "run-completed",
             Self::Failed { .. } => "run-failed",
             Self::Cancelled { .. } => "run-cancelled",

@@ -25,6 +25,25 @@ pub enum Input {
         /// Who.
         actor: String,
     },
+    /// Someone keeps the run from beginning anything more.
+    Hold {
+        /// Who.
+        actor: String,
+        /// Why.
+        reason: Option<String>,
+    },
+    /// Someone lets a held run begin again.
+    Release {
+        /// Who.
+        actor: String,
+    },
+    /// Someone changes its place among the runs of its queue.
+    Prioritise {
+        /// The new one: higher ones first.
+        priority: i32,
+        /// Who.
+        actor: String,
+    },
     /// Someone asks to try a feature of a running run again.
     RetryFeature {
         /// Which.

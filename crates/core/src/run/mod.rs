@@ -19,6 +19,7 @@ mod input;
 mod jobs;
 mod landing;
 mod launching;
+mod order;
 mod pipeline;
 mod planned;
 mod review;

@@ -6,6 +6,7 @@ use super::feature::{Feature, FeatureState, Trail};
 use crate::exit::{Exit, Started};
 use crate::ids::{AgentId, BlobId, FeatureId, GateName, JobId, Oid, QueueKey, RoleName, RunId};
 use crate::launcher::{Launcher, LauncherSpec};
+use crate::pause::Pause;
 use crate::plan::PlanSpec;
 use crate::time::WallMs;
 
@@ -30,6 +31,10 @@ pub struct Run {
     pub supervisor: Option<String>,
     /// Where it stands.
     pub status: Status,
+    /// Runs of its queue with a lower one wait for it; within one it is first come, first served.
+    pub priority: i32,
+    /// Set while a person keeps it from beginning anything.
+    pub hold: Option<Pause>,
     /// What it executes, and how far that is.
     pub work: Work,
     /// Its jobs, finished ones included.

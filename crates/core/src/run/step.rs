@@ -50,6 +50,9 @@ impl Draft {
                 Ok(())
             }
             Input::Cancel { actor } => self.cancel(actor),
+            Input::Hold { actor, reason } => self.hold(actor, reason.as_deref()),
+            Input::Release { actor } => self.release(actor),
+            Input::Prioritise { priority, actor } => self.prioritise(*priority, actor),
             Input::RetryFeature { feature, actor } => self.retry_feature(feature, actor),
             Input::Approve { feature, commit, actor } => self.approve(feature, commit, actor),
             Input::Deny { feature, commit, actor, comments } => {
@@ -69,6 +72,9 @@ impl Draft {
 
     fn claim(&mut self, supervisor: &str) -> Result<(), Rejected> {
         match self.run.status {
+            Status::Pending if self.run.hold.is_some() => {
+                return Err(Rejected::NotWhile("it is held".to_owned()));
+            }
             Status::Pending => {}
             Status::Running { .. } => return Err(Rejected::Already("claimed")),
             Status::Completed { .. } | Status::Failed { .. } | Status::Cancelled { .. } => {
@@ -163,6 +169,9 @@ impl Draft {
 
     fn grant(&mut self, grant: &Grant) -> Result<(), Rejected> {
         self.require_going_on()?;
+        if self.run.hold.is_some() {
+            return Err(Rejected::NotWhile("it is held".to_owned()));
+        }
         match grant {
             Grant::Slot { feature } => self.admit(feature),
             Grant::Gate { feature, slot } => self.start_gate(feature, *slot),

@@ -1,10 +1,8 @@
 //! Who is next: turns of queues, slots, gates and targets.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use proptest::prelude::*;
-use tidegate_core::admission::{Caps, claims, grants};
-use tidegate_core::ids::{AdhocId, LaneName, QueueKey, RunId};
+use tidegate_core::admission::{Caps, Place, grants};
+use tidegate_core::ids::RunId;
 use tidegate_core::run::{
     CommitOutcome, Grant, Input, Plan, Report, Run, Tested, Work, WorktreeOutcome,
 };
@@ -139,47 +137,33 @@ fn grant_that_comes_too_early_is_refused_by_the_run_itself() {
     }
 }
 
-fn queue(lane: u8, adhoc: u8) -> QueueKey {
-    QueueKey {
-        project: submitted(
-            1,
-            Work::Launcher {
-                spec: crate::fixture::launcher_spec(),
-                state: tidegate_core::launcher::Launcher::default(),
-            },
-        )
-        .queue
-        .project,
-        lane: LaneName::new(format!("lane{lane}")).unwrap(),
-        adhoc: (adhoc > 0).then(|| AdhocId::new(format!("adhoc{adhoc}")).unwrap()),
-    }
+#[test]
+fn held_run_is_given_nothing_and_refuses_what_comes_late() {
+    let mut runs = claimed(1, &wide());
+    take(&mut runs[0], &crate::matrix::hold());
+    assert!(given(&runs, CAPS).is_empty());
+    let late = tell(&runs[0], &Input::Grant(Grant::Slot { feature: fid("a") }));
+    assert!(late.unwrap_err().contains("held"));
+    take(&mut runs[0], &Input::Release { actor: "ann".to_owned() });
+    assert_eq!(given(&runs, CAPS), ["0 slot a", "0 slot b"]);
 }
 
 proptest! {
     #![proptest_config(config(256))]
 
-    /// First in, first out, one active per queue, and no queue waits for nothing.
+    /// Higher priorities first; within one, first come, first served.
     #[test]
-    fn claims_give_each_free_queue_its_oldest_run(
-        pending in prop::collection::vec((0..3_u8, 0..2_u8), 0..20),
-        active in prop::collection::btree_set((0..3_u8, 0..2_u8), 0..4),
+    fn places_are_by_priority_and_then_in_the_order_of_submits(
+        priorities in prop::collection::vec(-2..3_i32, 0..20),
     ) {
-        let active: BTreeSet<QueueKey> = active.into_iter().map(|(l, a)| queue(l, a)).collect();
-        let pending: Vec<(QueueKey, RunId)> = pending
-            .into_iter()
-            .zip(1..)
-            .map(|((lane, adhoc), seq)| (queue(lane, adhoc), RunId::from_parts(seq, seq)))
-            .collect();
-        let turns = claims(pending.iter().map(|(queue, run)| (queue, run)), &active);
-        let mut oldest: BTreeMap<&QueueKey, &RunId> = BTreeMap::new();
-        for (queue, run) in &pending {
-            if !active.contains(queue) {
-                oldest.entry(queue).or_insert(run);
-            }
-        }
-        let expected: BTreeSet<RunId> = oldest.into_values().cloned().collect();
-        prop_assert_eq!(turns.iter().cloned().collect::<BTreeSet<_>>(), expected);
-        prop_assert!(turns.is_sorted(), "in the order of their submits");
+        let numbered = (1..).zip(priorities);
+        let runs: Vec<(u64, i32)> = numbered.collect();
+        let place = |&(seq, priority): &(u64, i32)| Place::new(priority, RunId::from_parts(seq, 0));
+        let mut places: Vec<Place> = runs.iter().map(place).collect();
+        places.sort();
+        let mut expected = runs.clone();
+        expected.sort_by_key(|&(seq, priority)| (-priority, seq));
+        prop_assert_eq!(places, expected.iter().map(place).collect::<Vec<_>>());
     }
 
     /// What is given is never more than the caps, and never less than they allow.

@@ -137,6 +137,7 @@ pub(crate) fn plan_spec(shape: &Shape) -> PlanSpec {
 
 pub(crate) fn submitted(seq: u64, work: Work) -> Submitted {
     Submitted {
+        priority: 0,
         id: RunId::from_parts(seq, 5),
         seq,
         queue: QueueKey {

@@ -11,7 +11,7 @@ use crate::launcher_fixture::{
     agent, agent_end, ended, final_word, gone, ingested, journal, local, lost, registers, remote,
     says, start_agent, then, usual,
 };
-use crate::matrix::{approve, clean, ready, retry, slot};
+use crate::matrix::{approve, clean, hold, ready, retry, slot};
 use crate::telling::table;
 
 fn swept(remaining: &[&str]) -> Input {
@@ -34,6 +34,9 @@ fn inputs(run: &Run) -> Vec<(&'static str, Input)> {
         ("claim", claim()),
         ("adopt", Input::Adopt { supervisor: "home-2".to_owned() }),
         ("cancel", cancel()),
+        ("hold", hold()),
+        ("release", Input::Release { actor: "ann".to_owned() }),
+        ("prioritise", Input::Prioritise { priority: 5, actor: "ann".to_owned() }),
         ("retry a feature", retry()),
         ("approve", approve(crate::fixture::oid(1))),
         ("grant slot", slot()),

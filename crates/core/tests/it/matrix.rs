@@ -30,6 +30,10 @@ pub(crate) fn retry() -> Input {
     Input::RetryFeature { feature: fid("a"), actor: "ann".to_owned() }
 }
 
+pub(crate) fn hold() -> Input {
+    Input::Hold { actor: "ann".to_owned(), reason: Some("the tide is out".to_owned()) }
+}
+
 pub(crate) fn approve(commit: Oid) -> Input {
     Input::Approve { feature: fid("a"), commit, actor: "ann".to_owned() }
 }
@@ -94,6 +98,9 @@ fn inputs(run: &Run) -> Vec<(&'static str, Input)> {
         ("claim", claim()),
         ("adopt", Input::Adopt { supervisor: "home-2".to_owned() }),
         ("cancel", cancel()),
+        ("hold", hold()),
+        ("release", Input::Release { actor: "ann".to_owned() }),
+        ("prioritise", Input::Prioritise { priority: 5, actor: "ann".to_owned() }),
         ("retry", retry()),
         ("approve", approve(oid(10))),
         ("approve another commit", approve(oid(11))),
@@ -177,7 +184,9 @@ fn building() -> States {
     let again = then(&committing, &commit(&committing, CommitOutcome::NoChange(tested(1))));
     let failed = WorktreeOutcome::Failed { detail: why() };
     vec![
+        ("a is queued, the run is pending and held", then(&pending, &hold())),
         ("a is queued, the run is pending", pending),
+        ("a is queued, the run is held", then(&queued, &hold())),
         ("a is queued", queued),
         ("a is building: awaiting a slot", again),
         ("a is building: preparing", preparing.clone()),

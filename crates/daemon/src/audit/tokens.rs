@@ -39,6 +39,8 @@ pub(super) fn check(
         HomeEvent::DaemonStarted { epoch, generation, .. } => Some((*generation, *epoch)),
         HomeEvent::DaemonStopped { .. }
         | HomeEvent::ProjectRegistered { .. }
+        | HomeEvent::LanePaused { .. }
+        | HomeEvent::LaneResumed { .. }
         | HomeEvent::ProjectRemoved { .. } => None,
     });
     let mut newest = (0, 0);

@@ -14,11 +14,17 @@ use super::requests::{AtWork, Failed, Outcome};
 /// Whether a request frees something, rather than adding work to a full disk.
 pub(super) fn is_urgent(request: &Request) -> bool {
     match request.command {
-        Command::Cancel { .. } | Command::Nudge { .. } => true,
+        Command::Cancel { .. }
+        | Command::Nudge { .. }
+        | Command::PauseLanes { .. }
+        | Command::Hold { held: true, .. } => true,
         Command::Submit(_)
         | Command::RetryFeature { .. }
         | Command::RetryRun { .. }
         | Command::Approve { .. }
+        | Command::Hold { held: false, .. }
+        | Command::Prioritise { .. }
+        | Command::ResumeLanes { .. }
         | Command::StartAgent { .. }
         | Command::RegisterProject { .. }
         | Command::RemoveProject { .. }

@@ -4,6 +4,7 @@ use tidegate_core::home::Place;
 use tidegate_core::ids::{
     AdhocId, AgentId, BlobId, FeatureId, LaneName, Oid, ProjectId, RoleName, RunId,
 };
+use tidegate_core::pause::Scope;
 use tidegate_core::run::Work;
 
 /// One request of a client.
@@ -43,6 +44,42 @@ pub enum Command {
         /// The commit that was looked at.
         commit: Oid,
         /// Who consents.
+        actor: String,
+    },
+    /// Keep a run from beginning anything more, or let it begin again.
+    Hold {
+        /// Which.
+        run: RunId,
+        /// Whether it is to be held; else it is released.
+        held: bool,
+        /// Why.
+        reason: Option<String>,
+        /// Who asks.
+        actor: String,
+    },
+    /// Change a run's place among those of its queue.
+    Prioritise {
+        /// Which.
+        run: RunId,
+        /// Higher ones first.
+        priority: i32,
+        /// Who asks.
+        actor: String,
+    },
+    /// Pause queues: no run of theirs is claimed.
+    PauseLanes {
+        /// Which.
+        scope: Scope,
+        /// Why.
+        reason: Option<String>,
+        /// Who asks.
+        actor: String,
+    },
+    /// End a pause of queues.
+    ResumeLanes {
+        /// The pause, by what it is about.
+        scope: Scope,
+        /// Who asks.
         actor: String,
     },
     /// Start an agent for a launcher.
@@ -91,6 +128,8 @@ pub struct Submit {
     pub lane: LaneName,
     /// Set for a queue of its own.
     pub adhoc: Option<AdhocId>,
+    /// Its place among the runs of its queue: higher ones first.
+    pub priority: i32,
     /// Who submits.
     pub actor: String,
     /// The client's environment, encoded by [`crate::environment::encode`].
@@ -123,6 +162,11 @@ impl Command {
             Self::RetryFeature { .. } => "feature.retry",
             Self::RetryRun { .. } => "run.retry",
             Self::Approve { .. } => "review.approve",
+            Self::Hold { held: true, .. } => "run.pause",
+            Self::Hold { held: false, .. } => "run.resume",
+            Self::Prioritise { .. } => "run.prioritise",
+            Self::PauseLanes { .. } => "lane.pause",
+            Self::ResumeLanes { .. } => "lane.resume",
             Self::StartAgent { .. } => "agent.start",
             Self::Nudge { .. } => "run.nudge",
             Self::RegisterProject { .. } => "project.register",

@@ -3,8 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use tidegate_core::admission::Place;
 use tidegate_core::home::{Home, HomeEvent};
 use tidegate_core::ids::{QueueKey, RunId};
+use tidegate_core::pause::covering;
 use tidegate_core::run::{Run, Status};
 
 use super::dispatch::Changes;
@@ -13,6 +15,8 @@ use super::dispatch::Changes;
 #[derive(Debug, Default)]
 pub(super) struct Live {
     runs: BTreeMap<RunId, Run>,
+    /// Those of them that run: few, however many wait.
+    running: BTreeSet<RunId>,
     queues: BTreeMap<QueueKey, Queue>,
     /// Queues held because a run of theirs is corrupt.
     held: BTreeSet<QueueKey>,
@@ -22,32 +26,55 @@ pub(super) struct Live {
 /// The runs of one queue that have not ended.
 #[derive(Debug, Default)]
 struct Queue {
-    pending: BTreeSet<RunId>,
+    /// Those that may begin, by their turns.
+    pending: BTreeSet<Place>,
+    /// Those that a person holds.
+    kept: BTreeSet<RunId>,
     active: BTreeSet<RunId>,
+}
+
+impl Queue {
+    fn is_empty(&self) -> bool {
+        self.pending.is_empty() && self.kept.is_empty() && self.active.is_empty()
+    }
 }
 
 impl Live {
     /// Takes a run as it is now; one that has ended is forgotten.
     pub(super) fn put(&mut self, run: Run) {
+        self.take_out(&run.id);
         let queue = self.queues.entry(run.queue.clone()).or_default();
-        queue.pending.remove(&run.id);
-        queue.active.remove(&run.id);
         match run.status {
             Status::Pending => {
-                queue.pending.insert(run.id.clone());
+                match Place::of(&run) {
+                    Some(place) => queue.pending.insert(place),
+                    None => queue.kept.insert(run.id.clone()),
+                };
             }
             Status::Running { .. } => {
                 queue.active.insert(run.id.clone());
+                self.running.insert(run.id.clone());
             }
             Status::Completed { .. } | Status::Failed { .. } | Status::Cancelled { .. } => {
-                if queue.pending.is_empty() && queue.active.is_empty() {
+                if queue.is_empty() {
                     self.queues.remove(&run.queue);
                 }
-                self.runs.remove(&run.id);
                 return;
             }
         }
         self.runs.insert(run.id.clone(), run);
+    }
+
+    /// Forgets a run as it was.
+    fn take_out(&mut self, id: &RunId) {
+        let Some(old) = self.runs.remove(id) else { return };
+        self.running.remove(id);
+        let Some(queue) = self.queues.get_mut(&old.queue) else { return };
+        if let Some(place) = Place::of(&old) {
+            queue.pending.remove(&place);
+        }
+        queue.kept.remove(id);
+        queue.active.remove(id);
     }
 
     /// Lets no run of `queue` start until a person has looked.
@@ -70,11 +97,14 @@ impl Live {
         self.queues.keys()
     }
 
-    /// Whether nothing runs and nothing waits for a turn that could come.
+    /// Whether nothing runs and nothing waits for a turn that could come without a person.
     pub(super) fn is_idle(&self) -> bool {
-        self.runs
-            .values()
-            .all(|run| self.held.contains(&run.queue) && matches!(run.status, Status::Pending))
+        let stands = |(queue, runs): (&QueueKey, &Queue)| {
+            runs.pending.is_empty()
+                || self.held.contains(queue)
+                || covering(&self.home.pauses, queue).is_some()
+        };
+        self.running.is_empty() && self.queues.iter().all(stands)
     }
 }
 
@@ -125,6 +155,8 @@ impl<'a> Stage<'a> {
 
     /// Takes a fact of the home.
     pub(super) fn apply_home(&mut self, event: &HomeEvent) {
+        // Queues whose pause ends have their turn now.
+        self.all_touched |= matches!(event, HomeEvent::LaneResumed { .. });
         self.home.get_or_insert_with(|| self.live.home.clone()).apply(event);
     }
 
@@ -142,29 +174,30 @@ impl<'a> Stage<'a> {
 
     /// The run whose turn has come in `queue`, if any.
     pub(super) fn turn_of(&self, queue: &QueueKey) -> Option<RunId> {
-        if self.live.held.contains(queue) {
+        if self.live.held.contains(queue) || covering(&self.home().pauses, queue).is_some() {
             return None;
         }
         let empty = Queue::default();
         let known = self.live.queues.get(queue).unwrap_or(&empty);
-        let is = |id: &RunId, wanted: fn(&Status) -> bool| {
-            self.get(id).is_some_and(|run| wanted(&run.status))
+        let runs = |id: &RunId| {
+            self.get(id).is_some_and(|run| matches!(run.status, Status::Running { .. }))
         };
-        let running: fn(&Status) -> bool = |status| matches!(status, Status::Running { .. });
-        let pending: fn(&Status) -> bool = |status| matches!(status, Status::Pending);
-        let staged = self.runs.values().filter(|run| run.queue == *queue).map(|run| &run.id);
-        if known.active.iter().chain(staged.clone()).any(|id| is(id, running)) {
+        let staged = self.runs.values().filter(|run| run.queue == *queue);
+        if known.active.iter().any(runs) || staged.clone().any(|run| runs(&run.id)) {
             return None;
         }
-        let first_known = known.pending.iter().find(|id| is(id, pending));
-        let first_staged = staged.filter(|id| is(id, pending)).min();
-        first_known.into_iter().chain(first_staged).min().cloned()
+        // What the group changed counts as it left it.
+        let unchanged = |place: &&Place| !self.runs.contains_key(&place.run);
+        let first_known = known.pending.iter().find(unchanged).cloned();
+        let first_staged = staged.filter_map(Place::of).min();
+        first_known.into_iter().chain(first_staged).min().map(|place| place.run)
     }
 
     /// The running runs, in the order of their submits.
     pub(super) fn running(&self) -> Vec<&Run> {
-        let known = self.live.runs().filter(|run| !self.runs.contains_key(&run.id));
+        let known = self.live.running.iter().filter(|id| !self.runs.contains_key(*id));
         let mut running: Vec<&Run> = known
+            .filter_map(|id| self.live.get(id))
             .chain(self.runs.values())
             .filter(|run| matches!(run.status, Status::Running { .. }))
             .collect();

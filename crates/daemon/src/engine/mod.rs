@@ -13,6 +13,7 @@ mod repeat;
 mod requests;
 mod run_loop;
 mod turn;
+mod turns;
 
 pub use command::{Command, Idempotency, Submit};
 pub use dispatch::{Dispatch, Target};

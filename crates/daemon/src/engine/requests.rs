@@ -69,6 +69,14 @@ impl AtWork<'_, '_, '_, '_> {
                 let (feature, commit) = (feature.clone(), commit.clone());
                 self.input(run, &Input::Approve { feature, commit, actor: actor.clone() })
             }
+            Command::Hold { run, held, reason, actor } => {
+                self.hold(run, *held, reason.as_deref(), actor)
+            }
+            Command::Prioritise { run, priority, actor } => self.prioritise(run, *priority, actor),
+            Command::PauseLanes { scope, reason, actor } => {
+                self.pause_lanes(scope, reason.as_deref(), actor)
+            }
+            Command::ResumeLanes { scope, actor } => self.resume_lanes(scope, actor),
             Command::StartAgent { run, agent, role, argv } => {
                 let (agent, role, argv) = (agent.clone(), role.clone(), argv.clone());
                 let mut outcome = self.input(run, &Input::StartAgent { agent, role, argv })?;
@@ -92,7 +100,7 @@ impl AtWork<'_, '_, '_, '_> {
         }
     }
 
-    fn find(&self, id: &RunId) -> Result<Run, Failed> {
+    pub(super) fn find(&self, id: &RunId) -> Result<Run, Failed> {
         if let Some(run) = self.stage.get(id) {
             return Ok(run.clone());
         }
@@ -100,7 +108,7 @@ impl AtWork<'_, '_, '_, '_> {
         run.ok_or_else(|| not_found("run", id.as_str()).into())
     }
 
-    fn input(&mut self, id: &RunId, input: &Input) -> Result<Outcome, Failed> {
+    pub(super) fn input(&mut self, id: &RunId, input: &Input) -> Result<Outcome, Failed> {
         let before = self.find(id)?;
         let after = step(&before, input, self.now).map_err(|refused| refusal(&refused, id))?;
         self.write.save(Some(&before), &after.run, &after.events, self.now.wall)?;
@@ -145,6 +153,7 @@ impl AtWork<'_, '_, '_, '_> {
             actor: &submit.actor,
             env,
             parent: submit.parent.clone(),
+            priority: submit.priority,
             work: submit.work.clone(),
         };
         let run = self.create(first)?;
@@ -163,6 +172,7 @@ impl AtWork<'_, '_, '_, '_> {
             at: self.now.wall,
             env: first.env,
             parent: first.parent,
+            priority: first.priority,
             work: first.work,
         };
         let run = Run::from_submitted(&submitted);
@@ -187,6 +197,7 @@ impl AtWork<'_, '_, '_, '_> {
             actor,
             env: old.env.clone(),
             parent: Some(old.id.clone()),
+            priority: old.priority,
             work: what_is_left(&old.work),
         };
         let run = self.create(first)?;
@@ -215,7 +226,7 @@ impl AtWork<'_, '_, '_, '_> {
         Ok(project)
     }
 
-    fn record(&mut self, event: HomeEvent, outcome: &mut Outcome) -> Result<(), Failed> {
+    pub(super) fn record(&mut self, event: HomeEvent, outcome: &mut Outcome) -> Result<(), Failed> {
         self.write.append_home(&event, self.now.wall)?;
         outcome.home.push(event);
         Ok(())
@@ -261,6 +272,7 @@ struct First<'a> {
     actor: &'a str,
     env: tidegate_core::ids::BlobId,
     parent: Option<RunId>,
+    priority: i32,
     work: Work,
 }
 
@@ -273,11 +285,12 @@ fn submitted(run: &Run) -> Value {
         "adhocRun": run.queue.adhoc.as_ref().map(tidegate_core::ids::AdhocId::as_str),
         "statePath": null,
         "status": run.status.word(),
+        "priority": run.priority,
         "resumeLimit": resume_limit,
     })
 }
 
-fn not_found(what: &str, name: &str) -> Problem {
+pub(super) fn not_found(what: &str, name: &str) -> Problem {
     Problem::new(ErrorCode::NotFound, format!("no {what} `{name}`"))
 }
 

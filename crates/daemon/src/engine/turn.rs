@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use tidegate_core::admission::{Caps, grants};
+use tidegate_core::home::Home;
 use tidegate_core::ids::{QueueKey, RunId};
 use tidegate_core::run::{Input, Run, step};
 use tidegate_core::time::{Now, WallMs};
@@ -91,6 +92,11 @@ impl<D: Dispatch> Engine<D> {
     /// The runs that have not ended, in the order of their submits, for tests that look into it.
     pub fn runs(&self) -> impl Iterator<Item = &Run> {
         self.live.runs()
+    }
+
+    /// The home's facts, for tests that look into it.
+    pub fn home(&self) -> &Home {
+        &self.live.home
     }
 
     /// Gives the dispatcher out, for tests that look into it.

@@ -35,15 +35,15 @@ struct Plain {
 }
 
 /// One command at work.
-struct Order<'a> {
+pub(super) struct Order<'a> {
     app: &'a App,
-    scope: Scope,
+    pub(super) scope: Scope,
     headers: &'a HeaderMap,
     body: &'a Bytes,
 }
 
 impl<'a> Order<'a> {
-    fn new(
+    pub(super) fn new(
         app: &'a App,
         caller: &Caller,
         headers: &'a HeaderMap,
@@ -53,7 +53,7 @@ impl<'a> Order<'a> {
     }
 
     /// The run that the path names.
-    async fn run(&self, id: &str) -> Result<RunId, Problem> {
+    pub(super) async fn run(&self, id: &str) -> Result<RunId, Problem> {
         let id = id.to_owned();
         if let Ok(whole) = RunId::new(id.as_str()) {
             // The engine says whether it exists.
@@ -62,7 +62,7 @@ impl<'a> Order<'a> {
         self.app.look(move |viewer| viewer.resolve(&id)).await
     }
 
-    async fn give(&self, what: &str, command: Command) -> Result<Value, Problem> {
+    pub(super) async fn give(&self, what: &str, command: Command) -> Result<Value, Problem> {
         let key = idempotency(self.headers, &self.scope.actor(), what, self.body)?;
         self.app.call(command, key).await
     }

@@ -21,6 +21,7 @@ mod submit;
 mod submit_plan;
 #[cfg(test)]
 mod tests;
+mod turns;
 
 pub use app::Site;
 pub use server::{Server, start};

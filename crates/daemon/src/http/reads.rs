@@ -156,6 +156,13 @@ pub(super) async fn projects(State(app): Shared, ConnectInfo(caller): From) -> R
     reply(app.look(Viewer::projects).await)
 }
 
+pub(super) async fn lanes(State(app): Shared, ConnectInfo(caller): From) -> Response {
+    if let Err(refusal) = scope_of(&app, &caller).and_then(|scope| scope.require_user()) {
+        return super::reply::problem(refusal);
+    }
+    reply(app.look(Viewer::lanes).await)
+}
+
 pub(super) async fn daemon(State(app): Shared, ConnectInfo(caller): From) -> Response {
     let allowed = scope_of(&app, &caller).and_then(|scope| scope.require_user());
     reply(match allowed {

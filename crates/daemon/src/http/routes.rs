@@ -13,7 +13,7 @@ use tidegate_protocol::{ErrorCode, Problem};
 
 use super::app::App;
 use super::guard::guard;
-use super::{commands, projects, reads, reply, stream, submit};
+use super::{commands, projects, reads, reply, stream, submit, turns};
 
 /// All routes of the API.
 pub(super) fn router(app: Arc<App>) -> Router {
@@ -28,6 +28,12 @@ pub(super) fn router(app: Arc<App>) -> Router {
         .route("/runs/{id}/approve", post(commands::approve))
         .route("/runs/{id}/agents", post(commands::start_agent))
         .route("/runs/{id}/nudge", post(commands::nudge))
+        .route("/runs/{id}/pause", post(turns::pause))
+        .route("/runs/{id}/resume", post(turns::resume))
+        .route("/runs/{id}/priority", post(turns::priority))
+        .route("/lanes", get(reads::lanes))
+        .route("/lanes/pause", post(turns::pause_lanes))
+        .route("/lanes/resume", post(turns::resume_lanes))
         .route("/waves/{wave}", get(reads::wave))
         .route("/events", get(stream::events))
         .route("/daemon", get(reads::daemon))

@@ -94,7 +94,8 @@ fn prepare(
     };
     let env = pinned_env(&request.env)?;
     let parent = parent.map(|(run, _)| run);
-    Ok(Submit { place, project, lane, adhoc, actor, env, work, blobs, parent })
+    let priority = request.priority;
+    Ok(Submit { place, project, lane, adhoc, priority, actor, env, work, blobs, parent })
 }
 
 /// The client's environment as it is pinned. What no process can have is refused.

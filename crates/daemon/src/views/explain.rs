@@ -9,7 +9,7 @@ use super::explain_feature::feature_lines;
 use super::job_doc::end_in_words;
 use super::moment::stamp;
 use super::run_doc::Facts;
-use super::waiting::{queue_name, run_waits_for};
+use super::waiting::{pause_in_words, queue_name, run_waits_for};
 use super::words::Words;
 
 /// Events that are shown as facts, newest last.
@@ -29,7 +29,8 @@ pub fn explain_run(facts: &Facts<'_>, events: &[EventView]) -> ExplainDoc {
         None => feature_lines(run, facts.paths, &mut found),
     }
     found.extend(event_facts(events));
-    let next = attention.first().map(|item| item.unblocks.clone()).or_else(|| no_daemon(facts));
+    let next = attention.first().map(|item| item.unblocks.clone());
+    let next = next.or_else(|| to_resume(facts)).or_else(|| no_daemon(facts));
     ExplainDoc {
         run_id: run.id.to_string(),
         feature: None,
@@ -47,6 +48,28 @@ pub fn explain_run(facts: &Facts<'_>, events: &[EventView]) -> ExplainDoc {
 pub(super) fn no_daemon(facts: &Facts<'_>) -> Option<String> {
     let open = !facts.derived.run.status.is_terminal();
     (open && !facts.daemon.running).then(|| "no daemon runs: `tidegate daemon start`".to_owned())
+}
+
+/// What lets a held run, or one in a paused queue, begin.
+pub(super) fn to_resume(facts: &Facts<'_>) -> Option<String> {
+    let run = &facts.derived.run;
+    if run.status.is_terminal() {
+        return None;
+    }
+    if run.hold.is_some() {
+        return Some(format!("tidegate resume {}", run.id));
+    }
+    let (scope, _) = facts.queue?.paused.as_ref()?;
+    Some(resume_lanes(scope))
+}
+
+/// The command that ends a pause of lanes.
+fn resume_lanes(scope: &tidegate_core::pause::Scope) -> String {
+    let lane = scope.lane.as_ref().map(|lane| format!(" --lane {lane}")).unwrap_or_default();
+    match &scope.project {
+        Some(project) => format!("tidegate resume --project {project}{lane}"),
+        None => format!("tidegate resume --all{lane}"),
+    }
 }
 
 /// A fact without an event.
@@ -146,14 +169,24 @@ fn settled(launcher: &Launcher, otherwise: &str) -> String {
 fn queue_facts(facts: &Facts<'_>, found: &mut Vec<Fact>) {
     let run = &facts.derived.run;
     let name = queue_name(&run.queue);
+    if let Some(hold) = &run.hold {
+        found.push(fact("pause", pause_in_words("the run is held", hold)));
+    }
     let Some(place) = facts.queue else {
         found.push(fact("queue", format!("submitted to {name} by {}", run.actor)));
         return;
     };
-    let position = place.ahead.len() + 1;
+    let position = place.ahead + 1;
     found.push(fact("queue", format!("number {position} of those that wait in {name}")));
     if let Some(active) = &place.active {
         found.push(fact("queue", format!("{active} is active in {name}")));
+    }
+    if run.priority != 0 {
+        found.push(fact("queue", format!("priority {}; the usual one is 0", run.priority)));
+    }
+    if let Some((scope, pause)) = &place.paused {
+        let text = pause_in_words(&format!("{} is paused", scope.name()), pause);
+        found.push(fact("pause", text));
     }
     if let Some(why) = &place.held {
         found.push(fact("queue", format!("{name} is held: {why}")));

@@ -5,7 +5,7 @@ use tidegate_core::run::{Feature, FeatureState, Feedback, Purpose, Run};
 use tidegate_protocol::{EventView, ExplainDoc, Fact, Problem};
 
 use super::attention::attention;
-use super::explain::{event_facts, fact, job_fact, no_daemon};
+use super::explain::{event_facts, fact, job_fact, no_daemon, to_resume};
 use super::feature_doc::evidence;
 use super::job_doc::end_in_words;
 use super::place::HomePaths;
@@ -51,7 +51,10 @@ pub fn explain_feature(
         status: feature.state.word().to_owned(),
         because: because(run, id, feature, waits),
         requires_human: needed.is_some(),
-        next: needed.map(|item| item.unblocks).or_else(|| no_daemon(facts)),
+        next: needed
+            .map(|item| item.unblocks)
+            .or_else(|| to_resume(facts))
+            .or_else(|| no_daemon(facts)),
         facts: found,
         supervised: facts.daemon.running,
         recorded: facts.derived.recorded,

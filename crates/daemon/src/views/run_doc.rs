@@ -4,13 +4,14 @@ use tidegate_core::ids::JobId;
 use tidegate_core::launcher::{Launcher, LauncherSpec};
 use tidegate_core::run::{Job, Run, Status, Work};
 use tidegate_core::time::WallMs;
-use tidegate_protocol::{Ages, DaemonDoc, RunDoc, RunKind, SessionBackend, Text};
+use tidegate_protocol::{Ages, DaemonDoc, PauseDoc, RunDoc, RunKind, SessionBackend, Text};
 
 use super::agents::agents;
 use super::attention::attention;
 use super::derive::Derived;
 use super::feature_doc::features;
 use super::job_doc::{identity, log_path};
+use super::load::lanes_pause;
 use super::moment::{age, stamp};
 use super::place::{HomePaths, text};
 use super::sight::Sight;
@@ -101,6 +102,19 @@ pub fn run_document(facts: &Facts<'_>) -> RunDoc {
         actor: run.actor.clone(),
         parent_run_id: run.parent.as_ref().map(ToString::to_string),
         cancel_requested_by: cancelled_by(&run.status),
+        priority: run.priority,
+        held: run.hold.as_ref().filter(|_| !run.status.is_terminal()).map(|hold| PauseDoc {
+            scope: format!("run {}", run.id),
+            project: None,
+            lane: None,
+            by: hold.by.clone(),
+            since: stamp(hold.at),
+            reason: hold.reason.clone(),
+        }),
+        paused: facts
+            .queue
+            .and_then(|place| place.paused.as_ref())
+            .map(|(scope, pause)| lanes_pause(scope, pause)),
         waits_for: run_waits_for(run, facts.queue, facts.daemon.running),
     }
 }

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use tidegate_core::ids::{FeatureId, RunId};
 use tidegate_protocol::{
-    DaemonDoc, ErrorCode, EventView, ExplainDoc, FeatureList, JobList, Problem, ProjectDoc,
-    ProjectList, RunDoc,
+    DaemonDoc, ErrorCode, EventView, ExplainDoc, FeatureList, JobList, LaneList, Problem,
+    ProjectDoc, ProjectList, RunDoc,
 };
 use tidegate_store::{EventFilter, OpenError, Reader, Resolved, StoreError, View};
 
@@ -16,7 +16,7 @@ use super::explain::explain_run;
 use super::explain_feature::explain_feature;
 use super::feature_doc::features;
 use super::job_doc::jobs;
-use super::load::{Loaded, load};
+use super::load::{Loaded, Queues, load};
 use super::place::HomePaths;
 use super::run_doc::{Facts, run_document};
 use super::sight::Sight;
@@ -164,6 +164,15 @@ impl Viewer {
             common_dir: place.common_dir,
         });
         Ok(ProjectList { projects: projects.collect() })
+    }
+
+    /// The queues with runs that wait or run, and the pauses.
+    ///
+    /// # Errors
+    /// `corrupt`, `io`.
+    pub fn lanes(&mut self) -> Result<LaneList, Problem> {
+        let queues = self.ask(|view| Queues::read(&view))?.unwrap_or_default();
+        Ok(queues.documents())
     }
 
     /// Asks the store; `None` when there is none.

@@ -1,10 +1,12 @@
 //! What a run or a feature waits for, in one line: queue, wave, needs, slots, target, consent.
 
 use tidegate_core::ids::{FeatureId, QueueKey, RunId};
+use tidegate_core::pause::{Pause, Scope};
 use tidegate_core::plan::{OnFailure, PlanSpec, ReviewPolicy};
 use tidegate_core::run::{Feature, FeatureState, GateStep, LandStep, Plan, Run, Status, WorkStep};
 
 use super::attention::in_words;
+use super::moment::stamp;
 use super::words::living_agents;
 
 /// Where a pending run stands in its queue.
@@ -12,10 +14,14 @@ use super::words::living_agents;
 pub struct QueuePlace {
     /// The run that is active in the queue.
     pub active: Option<RunId>,
-    /// Pending runs that come before it, oldest first.
-    pub ahead: Vec<RunId>,
-    /// Set when the queue is held, with the reason.
+    /// How many runs have their turn before it.
+    pub ahead: usize,
+    /// The first of them.
+    pub first: Option<RunId>,
+    /// Set when the queue is held because a run of it is corrupt, with the reason.
     pub held: Option<String>,
+    /// The pause that covers the queue.
+    pub paused: Option<(Scope, Pause)>,
 }
 
 /// The name of a queue for people.
@@ -46,17 +52,32 @@ fn turn(run: &Run, queue: Option<&QueuePlace>, supervised: bool) -> String {
     if let Some(why) = &place.held {
         return format!("the queue {name} is held: {why}");
     }
-    match (&place.active, place.ahead.as_slice()) {
-        (Some(active), []) => format!("its turn in {name}: {active} is active"),
-        (Some(active), [first, ..]) => {
-            let count = place.ahead.len();
+    if let Some(hold) = &run.hold {
+        return format!("its release: {}", pause_in_words("it was held", hold));
+    }
+    if let Some((scope, pause)) = &place.paused {
+        return pause_in_words(&format!("{} to be resumed: paused", scope.name()), pause);
+    }
+    match (&place.active, &place.first) {
+        (Some(active), None) => format!("its turn in {name}: {active} is active"),
+        (Some(active), Some(first)) => {
+            let count = place.ahead;
             format!("its turn in {name}: {active} is active, {count} wait ahead, first {first}")
         }
-        (None, [first, ..]) => {
-            format!("its turn in {name}: {} wait ahead, first {first}", place.ahead.len())
+        (None, Some(first)) => {
+            format!("its turn in {name}: {} wait ahead, first {first}", place.ahead)
         }
-        (None, []) if supervised => format!("its turn in {name}: it is next"),
-        (None, []) => "a daemon: none runs".to_owned(),
+        (None, None) if supervised => format!("its turn in {name}: it is next"),
+        (None, None) => "a daemon: none runs".to_owned(),
+    }
+}
+
+/// Who paused what since when, and why.
+pub(super) fn pause_in_words(what: &str, pause: &Pause) -> String {
+    let since = stamp(pause.at);
+    match &pause.reason {
+        Some(reason) => format!("{what} by {} since {since}: {reason}", pause.by),
+        None => format!("{what} by {} since {since}", pause.by),
     }
 }
 
@@ -64,6 +85,11 @@ fn of_running(run: &Run) -> Option<String> {
     if let Some((_, launcher)) = run.launcher() {
         launcher.degraded.as_ref()?;
         return Some(format!("its agents: {}", living_agents(run, launcher).join(", ")));
+    }
+    if let Some(hold) = &run.hold
+        && !run.has_live_jobs()
+    {
+        return Some(format!("its release: {}", pause_in_words("it was held", hold)));
     }
     let (spec, plan) = run.plan()?;
     let open: Vec<_> = spec.in_order().filter(|(_, id)| is_open(plan, id)).collect();

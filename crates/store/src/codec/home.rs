@@ -2,9 +2,16 @@
 
 use serde_json::Map;
 use tidegate_core::home::{HomeEvent, Place};
+use tidegate_core::pause::{Pause, Scope};
 
 use super::event::{read_versioned, versioned};
 use super::json::{Fields, Malformed, flattens, put, record, take};
+
+record!(Pause { by "by", at "at", reason "reason" });
+flattens!(Pause { "by", "at", "reason" });
+
+record!(Scope { project "project", lane "lane" });
+flattens!(Scope { "project", "lane" });
 
 record!(Place { root "root", common_dir "commonDir" });
 flattens!(Place { "root", "commonDir" });
@@ -31,6 +38,15 @@ pub(crate) fn home_body(event: &HomeEvent) -> String {
         HomeEvent::ProjectRemoved { project } => {
             put!(map, project, "project");
         }
+        HomeEvent::LanePaused { scope, pause } => {
+            put!(map, scope, flat);
+            put!(map, pause, flat);
+        }
+        HomeEvent::LaneResumed { scope, actor, at } => {
+            put!(map, scope, flat);
+            put!(map, actor, "actor");
+            put!(map, at, "at");
+        }
     }
     versioned(map)
 }
@@ -54,6 +70,14 @@ pub(crate) fn read_home_event(kind: &str, body: &str) -> Result<HomeEvent, Malfo
             place: take!(fields, flat),
         },
         "project-removed" => HomeEvent::ProjectRemoved { project: take!(fields, "project") },
+        "lane-paused" => {
+            HomeEvent::LanePaused { scope: take!(fields, flat), pause: take!(fields, flat) }
+        }
+        "lane-resumed" => HomeEvent::LaneResumed {
+            scope: take!(fields, flat),
+            actor: take!(fields, "actor"),
+            at: take!(fields, "at"),
+        },
         _ => return Err(Malformed::new(format!("unknown kind {kind:?} of the home"))),
     };
     fields.end()?;

@@ -86,6 +86,11 @@ impl Fields {
     }
 }
 
+/// Whether a value is what an absent key means.
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 /// Puts the keys of a record among those of `map`.
 pub(crate) fn merge(map: &mut Map<String, Value>, value: &impl Record) {
     if let Value::Object(own) = value.to_json() {
@@ -96,6 +101,12 @@ pub(crate) fn merge(map: &mut Map<String, Value>, value: &impl Record) {
 macro_rules! put {
     ($map:ident, $field:ident, flat) => {
         $crate::codec::json::merge(&mut $map, $field);
+    };
+    // A key that is absent while it has the default: it came later than the first bodies.
+    ($map:ident, $field:ident, (later $key:literal)) => {
+        if !$crate::codec::json::is_default($field) {
+            $map.insert($key.to_owned(), $crate::codec::json::Json::to_json($field));
+        }
     };
     ($map:ident, $field:ident, $key:literal) => {
         $map.insert($key.to_owned(), $crate::codec::json::Json::to_json($field));
@@ -109,6 +120,9 @@ macro_rules! take {
     ($fields:ident, flat) => {
         $fields.flat()?
     };
+    ($fields:ident, (later $key:literal)) => {
+        $fields.take_or_default($key)?
+    };
     ($fields:ident, $key:literal) => {
         $fields.take($key)?
     };
@@ -118,7 +132,8 @@ macro_rules! take {
 }
 
 /// Declares a struct: every field with its key, or `flat` for a record among the own keys, or
-/// `(or_default key)` for a field that older programs did not write.
+/// `(or_default key)` for a field that older programs did not write, or `(later key)` for one that
+/// is not written either while it has the default.
 macro_rules! record {
     ($type:ident { $($field:ident $how:tt),* $(,)? }) => {
         impl $crate::codec::json::Json for $type {

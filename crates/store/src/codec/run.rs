@@ -31,10 +31,12 @@ record!(Submitted {
     at "at",
     env "env",
     parent "parent",
+    priority (later "priority"),
     work "work",
 });
 flattens!(Submitted {
     "runId", "seq", "project", "lane", "adhocRunId", "actor", "at", "env", "parent", "work",
+    "priority",
 });
 
 impl Json for Work {

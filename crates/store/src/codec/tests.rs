@@ -51,7 +51,12 @@ fn fact_with_a_missing_an_extra_or_a_changed_part_is_refused() {
         for key in body.keys() {
             let mut less = body.clone();
             less.remove(key);
-            refused(&less);
+            // A key that came later than the first bodies may be absent: that is a form of its own.
+            let text = Value::Object(less.clone()).to_string();
+            match read_event(event.kind(), &text) {
+                Ok(read) => assert_eq!(event_body(&read), text, "{key} is not told by its absence"),
+                Err(_) => refused(&less),
+            }
             let mut other = body.clone();
             other.insert(key.clone(), serde_json::json!([{"odd": 1.5}]));
             refused(&other);

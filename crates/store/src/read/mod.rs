@@ -6,6 +6,7 @@ mod kept;
 mod list;
 mod parts;
 mod run;
+mod turns;
 mod view;
 
 pub use events::{EventFilter, EventRow};
@@ -13,6 +14,7 @@ pub use home::{DaemonRow, HomeRow};
 pub use kept::{LandedRow, OutboxRow, QuarantinedRow};
 pub use list::{ListFilter, Listed, Page, Resolved, WaveFilter};
 pub use parts::KnownJob;
+pub use turns::TurnRow;
 pub use view::View;
 
 use view::{corrupt, parse, parse_optional};

@@ -14,7 +14,7 @@ pub(super) const COLUMNS: &str = "seq, id, project, lane, adhoc, actor, parent, 
     claimed_at, started_at, updated_at, ended_at, status, cancel_actor, detail, active_wave,
     exit_code, signal, disposition, recovery, resume_action, kind, launcher_spec, launcher_state,
     launcher_job, launcher_pid, resumes, plan_title, plan_path, plan_target, plan_source,
-    plan_config, features_total, features_landed, last_seq, supervisor";
+    plan_config, features_total, features_landed, last_seq, supervisor, priority, hold";
 
 impl View<'_> {
     /// The row of a run.
@@ -75,6 +75,8 @@ struct Raw {
     features_landed: u32,
     last_seq: u64,
     supervisor: Option<String>,
+    priority: i32,
+    hold: Option<String>,
 }
 
 /// Reads a row; what does not read back is said in the inner result.
@@ -114,6 +116,8 @@ pub(super) fn read(row: &Row<'_>) -> Result<Result<RunRow, Corrupt>, rusqlite::E
         features_landed: c.take()?,
         last_seq: c.take()?,
         supervisor: c.take()?,
+        priority: c.take()?,
+        hold: c.take()?,
     };
     let id = raw.id.clone();
     Ok(understand(raw).map_err(|error| match RunId::new(id.clone()) {
@@ -148,6 +152,11 @@ fn understand(raw: Raw) -> Result<RunRow, Malformed> {
         updated_at: WallMs(raw.updated_at),
         ended_at: raw.ended_at.map(WallMs),
         status: parse("status", raw.status)?,
+        priority: raw.priority,
+        hold: raw
+            .hold
+            .map(|hold| codec::decode(&hold).map_err(|error| error.inside("hold")))
+            .transpose()?,
         cancel_actor: raw.cancel_actor,
         detail: raw.detail,
         active_wave: raw.active_wave,

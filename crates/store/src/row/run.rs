@@ -2,6 +2,7 @@
 
 use tidegate_core::ids::{BlobId, JobId, QueueKey, RunId};
 use tidegate_core::launcher::{Launcher, LauncherSpec, Source};
+use tidegate_core::pause::Pause;
 use tidegate_core::plan::PlanSpec;
 use tidegate_core::run::{JobState, Plan, Purpose, Run, Status, Work};
 use tidegate_core::time::WallMs;
@@ -35,6 +36,10 @@ pub struct RunRow {
     pub ended_at: Option<WallMs>,
     /// Where it stands.
     pub status: RunStatus,
+    /// Its place among the runs of its queue: higher ones first.
+    pub priority: i32,
+    /// Set while a person keeps it from beginning anything.
+    pub hold: Option<Pause>,
     /// The daemon that claimed it, or adopted it last.
     pub supervisor: Option<String>,
     /// Who asked for its end.
@@ -134,6 +139,8 @@ impl RunRow {
             updated_at: marks.updated_at,
             ended_at: ending.at,
             status: ending.status,
+            priority: run.priority,
+            hold: run.hold.clone(),
             supervisor: run.supervisor.clone(),
             cancel_actor: ending.cancel_actor,
             detail: ending.detail,

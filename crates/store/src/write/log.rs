@@ -3,6 +3,7 @@
 use rusqlite::{Connection, OptionalExtension as _};
 use tidegate_core::home::HomeEvent;
 use tidegate_core::ids::RunId;
+use tidegate_core::pause::Scope;
 use tidegate_core::run::Event;
 use tidegate_core::time::WallMs;
 
@@ -150,6 +151,24 @@ impl Log<'_> {
                 })
                 .map(|_| ())
                 .doing(DOING),
+            HomeEvent::LanePaused { scope, pause } => self
+                .conn
+                .prepare_cached(
+                    "INSERT INTO pauses (project, lane, pause) VALUES (?1, ?2, ?3)
+                     ON CONFLICT (project, lane) DO UPDATE SET pause = excluded.pause",
+                )
+                .and_then(|mut statement| {
+                    let (project, lane) = scope_columns(scope);
+                    statement.execute((project, lane, codec::encode(pause)))
+                })
+                .map(|_| ())
+                .doing(DOING),
+            HomeEvent::LaneResumed { scope, .. } => self
+                .conn
+                .prepare_cached("DELETE FROM pauses WHERE project = ?1 AND lane = ?2")
+                .and_then(|mut statement| statement.execute(scope_columns(scope)))
+                .map(|_| ())
+                .doing(DOING),
             HomeEvent::ProjectRemoved { project } => self
                 .conn
                 .prepare_cached("DELETE FROM projects WHERE id = ?1")
@@ -158,4 +177,10 @@ impl Log<'_> {
                 .doing(DOING),
         }
     }
+}
+
+/// What a pause is about, in columns: empty means every one.
+fn scope_columns(scope: &Scope) -> (&str, &str) {
+    let project = scope.project.as_ref().map_or("", |project| project.as_str());
+    (project, scope.lane.as_ref().map_or("", |lane| lane.as_str()))
 }

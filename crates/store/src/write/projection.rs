@@ -70,7 +70,7 @@ pub(crate) fn update_run(conn: &Connection, row: &RunRow) -> Result<(), StoreErr
          ended_at = ?5, status = ?6, cancel_actor = ?7, detail = ?8, active_wave = ?9,
          exit_code = ?10, signal = ?11, disposition = ?12, recovery = ?13, resume_action = ?14,
          launcher_state = ?15, launcher_job = ?16, launcher_pid = ?17, resumes = ?18,
-         features_landed = ?19, last_seq = ?20, supervisor = ?21
+         features_landed = ?19, last_seq = ?20, supervisor = ?21, priority = ?22, hold = ?23
          WHERE seq = ?1",
         params![
             row.seq,
@@ -97,6 +97,8 @@ pub(crate) fn update_run(conn: &Connection, row: &RunRow) -> Result<(), StoreErr
             },
             row.last_seq,
             row.supervisor,
+            row.priority,
+            row.hold.as_ref().map(codec::encode),
         ],
         "write the row of a run",
     )?;

@@ -139,6 +139,7 @@ pub(crate) fn submit(
     let mut queue = queue(lane);
     queue.adhoc = adhoc.map(|id| AdhocId::new(id).unwrap());
     let submitted = Submitted {
+        priority: 0,
         id: RunId::from_parts(seq, entropy),
         seq,
         queue,

@@ -108,6 +108,7 @@ fn schema_refuses_a_second_active_run_of_a_queue_and_a_missing_blob() {
                 }
                 let seq = s.next_seq();
                 let submitted = tidegate_core::run::Submitted {
+                    priority: 0,
                     id: tidegate_core::ids::RunId::from_parts(seq, 1),
                     seq,
                     queue: lost.queue.clone(),

@@ -23,6 +23,7 @@ mod schedule;
 mod shim;
 mod trace;
 mod trouble;
+mod turn_orders;
 
 pub use course::{End, Violation, World};
 pub use dice::Dice;

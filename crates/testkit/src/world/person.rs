@@ -30,6 +30,7 @@ impl World {
         }
         let Some(daemon) = &self.daemon else { return };
         let runs: Vec<Run> = daemon.engine.runs().cloned().collect();
+        self.order_turns(&runs);
         for run in &runs {
             self.help_launcher(run);
             for (feature, help) in needs(run) {

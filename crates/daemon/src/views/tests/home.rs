@@ -79,6 +79,7 @@ impl TestHome {
             savepoint.put_blob(&env, b"pinned")?;
             let seq = savepoint.next_seq();
             let submitted = Submitted {
+                priority: 0,
                 id: RunId::from_parts(seq, now.entropy),
                 seq,
                 queue,

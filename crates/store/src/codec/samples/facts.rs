@@ -6,6 +6,7 @@ use tidegate_core::exit::Reason;
 use tidegate_core::home::{HomeEvent, Place};
 use tidegate_core::ids::{AdhocId, LaneName, ProjectId, QueueKey};
 use tidegate_core::launcher::{AgentDisposition, Journal};
+use tidegate_core::pause::{Pause, Scope};
 use tidegate_core::plan::Role;
 use tidegate_core::run::{Event, Feedback, Submitted};
 use tidegate_core::time::WallMs;
@@ -32,10 +33,15 @@ fn submissions() -> Vec<Event> {
             at: WallMs(1),
             env: crate::chain::blob_id(b"x"),
             parent: (place == 1).then(run_id),
+            priority: i32::from(place == 1) * -7,
             work,
         }))
     };
     works().into_iter().enumerate().map(submitted).collect()
+}
+
+fn pause(reason: Option<&str>) -> Pause {
+    Pause { by: "user".into(), at: WallMs(3), reason: reason.map(str::to_owned) }
 }
 
 fn run_events() -> Vec<Event> {
@@ -46,6 +52,10 @@ fn run_events() -> Vec<Event> {
         Event::Claimed { supervisor: supervisor(), at },
         Event::Adopted { supervisor: supervisor() },
         Event::CancelRequested { actor: actor() },
+        Event::Held { pause: pause(None) },
+        Event::Held { pause: pause(Some("low tide")) },
+        Event::Released { actor: actor(), at },
+        Event::PriorityChanged { priority: -3, actor: actor() },
         Event::Completed { at },
         Event::Failed { at, detail: Some(detail()) },
         Event::Failed { at, detail: None },
@@ -145,6 +155,7 @@ pub(crate) fn events() -> Vec<Event> {
 pub(crate) fn home_events() -> Vec<HomeEvent> {
     let project = || ProjectId::new("harbour").unwrap();
     let place = Place { root: "/srv/h".into(), common_dir: "/srv/h/.git".into() };
+    let scope = Scope { project: Some(project()), lane: LaneName::new("main").ok() };
     vec![
         HomeEvent::DaemonStarted {
             epoch: 3,
@@ -156,5 +167,8 @@ pub(crate) fn home_events() -> Vec<HomeEvent> {
         HomeEvent::DaemonStopped { epoch: 3, at: WallMs(2) },
         HomeEvent::ProjectRegistered { project: project(), place },
         HomeEvent::ProjectRemoved { project: project() },
+        HomeEvent::LanePaused { scope: scope.clone(), pause: pause(Some("low tide")) },
+        HomeEvent::LanePaused { scope: Scope::default(), pause: pause(None) },
+        HomeEvent::LaneResumed { scope, actor: "user".into(), at: WallMs(4) },
     ]
 }

@@ -159,6 +159,10 @@ impl World {
                 }
                 Command::RetryFeature { .. }
                 | Command::Approve { .. }
+                | Command::Hold { .. }
+                | Command::Prioritise { .. }
+                | Command::PauseLanes { .. }
+                | Command::ResumeLanes { .. }
                 | Command::StartAgent { .. }
                 | Command::Nudge { .. }
                 | Command::RegisterProject { .. }

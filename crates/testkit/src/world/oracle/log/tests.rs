@@ -79,6 +79,7 @@ fn submitted() -> Event {
     let (work, _) =
         PlanBuilder::new("Harbour").unwrap().wave(&["a"]).unwrap().wave(&["b"]).unwrap().build();
     Event::Submitted(Box::new(Submitted {
+        priority: 0,
         id: RunId::from_parts(1, 0),
         seq: 1,
         queue: queue(),
