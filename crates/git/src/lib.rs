@@ -10,6 +10,7 @@
 //! - [`CheckoutPool::acquire`]: a clean checkout for a gate.
 //! - [`Vault::take`], [`Vault::restore_worktree`], [`Vault::restore_files`]: snapshots of worktrees, in a repository of our own.
 //! - [`Repo::merge`], [`Repo::update_target`], [`Repo::target_obstacle`], [`Repo::has_landed`]: landing.
+//! - [`Repo::prepare_conflict`], [`Repo::check_resolution`], [`Repo::abandon_resolution`]: a conflict for a reconciler.
 //! - [`Repo::stack`]: several features on one target; [`Stack::probe`] finds the one that breaks the gates.
 //! - [`Repo::arrival`], [`Repo::target_moves`]: who moved the target.
 //! - [`Repo::silent_reverts`]: what a landing would take away from the target although nobody meant to.
@@ -23,6 +24,9 @@ mod at_work;
 mod blame;
 mod checkout;
 mod commit;
+mod conflict;
+mod conflict_kind;
+mod conflict_record;
 mod environment;
 mod error;
 mod exec;
@@ -51,6 +55,7 @@ mod remove_tree;
 mod replay;
 mod repo;
 mod repo_lock;
+mod resolution;
 mod revert_search;
 mod silent_revert;
 mod snapshot;
@@ -70,6 +75,8 @@ mod worktree_list;
 pub use admin_dir::Operation;
 pub use checkout::{Checkout, CheckoutMode, CheckoutPool};
 pub use commit::{CommitMode, CommitOutcome, CommitRequest};
+pub use conflict::{ConflictFile, ConflictOutcome, ConflictRequest, Touch};
+pub use conflict_kind::ConflictKind;
 pub use environment::Environment;
 pub use error::{GitError, Result};
 pub use exec::{Call, Done, Ending, Exec};
@@ -87,6 +94,7 @@ pub use remote::{FetchOutcome, RemoteBranch, RemoteTip, Standing};
 pub use replay::{RebaseOutcome, Replayed};
 pub use repo::Repo;
 pub use repo_lock::{Holder, RepoLock};
+pub use resolution::{AbandonOutcome, AbandonRequest, Flaw, Resolution, ResolutionCheck};
 pub use silent_revert::{LostLine, RevertCheck, RevertKind, SilentRevert};
 pub use snapshot::{
     Contents, FILE_BYTES_MAX, KEPT, LeftOut, ListedSnapshot, RestoreOutcome, RestoreRequest,

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use tidegate_core::ids::Oid;
 
+use crate::conflict_kind::{ConflictKind, Kinds};
 use crate::error::{GitError, Result};
 use crate::identity::Identity;
 use crate::replay::RebaseOutcome;
@@ -98,7 +99,7 @@ impl Repo {
         }
         let tree = match self.merge_trees(target_tip, branch_tip)? {
             Trees::Clean(tree) => tree,
-            Trees::Conflict { paths, notes } => {
+            Trees::Conflict { paths, notes, .. } => {
                 return Ok(MergeOutcome::Conflict { commit: None, paths, notes });
             }
             Trees::Unrelated => return Ok(MergeOutcome::Unrelated),
@@ -173,7 +174,13 @@ impl From<RebaseOutcome> for MergeOutcome {
 /// What git's merge makes of two commits.
 pub(crate) enum Trees {
     Clean(Oid),
-    Conflict { paths: Vec<PathBuf>, notes: Vec<String> },
+    Conflict {
+        /// What git would leave in the files, markers included.
+        tree: Oid,
+        paths: Vec<PathBuf>,
+        notes: Vec<String>,
+        kinds: Kinds,
+    },
     Unrelated,
 }
 
@@ -186,7 +193,9 @@ fn tree_name(stdout: &[u8]) -> Result<Oid> {
 
 /// Reads `tree NUL (mode SP name SP stage TAB path NUL)* NUL (count NUL path* type NUL text NUL)*`.
 fn parse_conflict(stdout: &[u8], sides: [&Oid; 2]) -> Result<Trees> {
-    tree_name(stdout)?;
+    let tree = tree_name(stdout)?;
+    let mut kinds = Kinds::default();
+    let mut with_base = BTreeSet::new();
     let mut fields = stdout.split(|b| *b == 0).skip(1);
     let mut paths = BTreeSet::new();
     for entry in fields.by_ref() {
@@ -194,7 +203,11 @@ fn parse_conflict(stdout: &[u8], sides: [&Oid; 2]) -> Result<Trees> {
             break;
         }
         let tab = entry.iter().position(|b| *b == b'\t').ok_or(UNPARSABLE)?;
-        paths.insert(real_path(&entry[tab + 1..], sides));
+        let path = real_path(&entry[tab + 1..], sides);
+        if entry[..tab].ends_with(b" 1") {
+            with_base.insert(path.clone());
+        }
+        paths.insert(path);
     }
     let mut notes = Vec::new();
     while let Some(count) = fields.next().filter(|field| !field.is_empty()) {
@@ -203,11 +216,18 @@ fn parse_conflict(stdout: &[u8], sides: [&Oid; 2]) -> Result<Trees> {
         let kind = fields.next().ok_or(UNPARSABLE)?;
         let text = fields.next().ok_or(UNPARSABLE)?;
         if kind.starts_with(b"CONFLICT") {
-            paths.extend(involved.into_iter().map(|path| real_path(path, sides)));
+            for path in involved.into_iter().map(|path| real_path(path, sides)) {
+                kinds.note(path.clone(), ConflictKind::of(kind));
+                paths.insert(path);
+            }
             notes.push(String::from_utf8_lossy(text).trim_end().to_owned());
         }
     }
-    Ok(Trees::Conflict { paths: paths.into_iter().collect(), notes })
+    for path in &paths {
+        kinds.note(path.clone(), ConflictKind::Content);
+    }
+    kinds.without_base(|path| with_base.contains(path));
+    Ok(Trees::Conflict { tree, paths: paths.into_iter().collect(), notes, kinds })
 }
 
 /// The path without `~<commit>`, which git adds where two things of different types want the same name.

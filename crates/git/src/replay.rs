@@ -88,7 +88,7 @@ impl Repo {
             let new_tree = match self.apply(&step, &tip, &tree)? {
                 Trees::Clean(new_tree) => new_tree,
                 Trees::Unrelated => return Ok(RebaseOutcome::Unrelated),
-                Trees::Conflict { paths, notes } => {
+                Trees::Conflict { paths, notes, .. } => {
                     let subject = step.raw.subject();
                     return Ok(RebaseOutcome::Conflict {
                         commit: step.original,

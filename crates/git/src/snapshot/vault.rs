@@ -219,6 +219,13 @@ impl Vault {
         Ok((tree, oids("parent ").collect()))
     }
 
+    /// The commits that a snapshot was taken of: head and branch of its worktree; `None` without such a snapshot.
+    pub(crate) fn parents_of(&self, series: &str, number: u32) -> Result<Option<Vec<Oid>>> {
+        let listed = self.list(series)?.into_iter();
+        let found = listed.into_iter().find(|l| l.series == series && l.number == number);
+        found.map(|listed| self.links_of(&listed.commit).map(|(_, parents)| parents)).transpose()
+    }
+
     /// A reading call.
     pub(super) fn read(&self, doing: &'static str) -> Invocation<'_> {
         Invocation::new(&self.git, doing, Place::Common(&self.dir), Access::Read)

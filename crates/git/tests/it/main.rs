@@ -3,6 +3,7 @@
 
 mod checkouts;
 mod commits;
+mod conflicts;
 mod crashes;
 mod discovery;
 mod dying_exec;
@@ -14,6 +15,7 @@ mod rebases;
 mod remotes;
 mod revert_rounds;
 mod sandbox;
+mod scenarios;
 mod silent_reverts;
 mod snapshot_crashes;
 mod snapshots;
