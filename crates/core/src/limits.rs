@@ -26,6 +26,8 @@ pub const GATE_TIMEOUT_MS: u64 = 30 * 60 * 1000;
 pub const SEGMENT_BYTES: u64 = 64 * 1024 * 1024;
 /// Output kept per job, in bytes; older segments go first.
 pub const OUTPUT_BYTES_MAX: u64 = 2 * 1024 * 1024 * 1024;
+/// Space on the disk of a home that output of jobs leaves free, in bytes: the store's own needs.
+pub const OUTPUT_RESERVE_BYTES: u64 = 8 * 1024 * 1024;
 /// Prompts above this size never go by argument, in bytes.
 pub const ARGV_PROMPT_BYTES_MAX: usize = 100_000;
 /// Waves and features of one plan.

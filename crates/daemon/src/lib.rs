@@ -23,6 +23,6 @@ pub use tidegate_core::exit::Identity;
 pub use tidegate_core::{ids, launcher, time};
 pub use tidegate_git::Git;
 pub use tidegate_process::{
-    ShimProgram, close_inherited_descriptors, identity, kernel, peer, shim,
+    ShimProgram, close_inherited_descriptors, identity, kernel, output, peer, shim,
 };
 pub use tidegate_store::{OpenError, verify};

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use serde_json::json;
+use tidegate_daemon::output::OutputReader;
 use tidegate_protocol::{ErrorCode, JobDoc, Text};
 
 use crate::args::values;
@@ -74,6 +75,7 @@ impl Args {
         if printer.print(&jobs, &mut context.out)? == 0 && !jobs.is_empty() {
             return Err(printer.nothing(&jobs));
         }
+        printer.tell_gaps(&jobs);
         Ok(Exit::OK)
     }
 }
@@ -102,6 +104,7 @@ pub(crate) fn follow_run(
             }
             printer.print(&jobs, out)?;
             if ended {
+                printer.tell_gaps(&jobs);
                 return Ok(Exit::OK);
             }
             match feed.next(None, hints.written()).await? {
@@ -186,10 +189,39 @@ impl Printer {
         Ok(chosen.len())
     }
 
+    /// Says what of the output could not be kept. Standard output has no place for that.
+    fn tell_gaps(&self, jobs: &[JobDoc]) {
+        for job in self.choice.of(jobs) {
+            let Some(gap) = Gap::of(job) else { continue };
+            talk(format!(
+                "{} bytes of the output of {} were not kept for want of room on the disk, the \
+                 first at byte {} of output.{}",
+                gap.bytes, job.job_id, gap.offset, gap.segment
+            ));
+        }
+    }
+
     fn nothing(&self, jobs: &[JobDoc]) -> CliError {
         let known: Vec<&str> = jobs.iter().map(|job| job.job_id.as_str()).collect();
         CliError::new(ErrorCode::NotFound, format!("the run has no {}", self.choice.name()))
             .hint(format!("its jobs are {}", known.join(", ")))
+    }
+}
+
+/// What of a job's output was drained and could not be kept.
+struct Gap {
+    bytes: u64,
+    segment: u32,
+    offset: u64,
+}
+
+impl Gap {
+    fn of(job: &JobDoc) -> Option<Self> {
+        // An index that cannot be read hides no output: it only says less about it.
+        let gaps = OutputReader::gaps(Path::new(&job.dir)).ok()?;
+        let first = gaps.first()?;
+        let bytes = gaps.iter().map(|gap| u64::from(gap.length)).sum();
+        Some(Self { bytes, segment: first.segment, offset: first.offset })
     }
 }
 
@@ -205,5 +237,6 @@ fn entry(job: &JobDoc) -> serde_json::Value {
         "state": job.state,
         "dir": job.dir,
         "outputBytes": job.output_bytes,
+        "lostBytes": Gap::of(job).map_or(0, |gap| gap.bytes),
     })
 }

@@ -12,6 +12,7 @@ mod clocks;
 mod codes;
 mod corrupt;
 mod daemons;
+mod disks;
 mod events;
 #[cfg(feature = "failpoints")]
 mod faults;

@@ -12,8 +12,8 @@ use tidegate_process::observe::observe;
 use tidegate_process::{ControlClient, ControlError, JobDir, OutputHints, Sweep};
 
 use super::jobs::{After, Entry, Jobs, is_launcher};
-use super::launch;
 use super::what::{TRIES_OF_A_REFUSAL, may_pass};
+use super::{launch, room};
 use crate::agents_seen::{AgentsSeen, living_processes, next_staleness};
 use crate::clock;
 
@@ -232,6 +232,7 @@ impl Jobs {
     fn finished(&self, id: &JobId, entry: &Entry, started: Option<Started>, exit: Exit) -> After {
         let ingested =
             if is_launcher(entry, id) { self.ingest(entry) } else { Ingested::default() };
+        let exit = room::explained(&entry.target.run, id, exit);
         let report = Report::JobFinished { job: id.clone(), started, exit, ingested };
         self.ctx.report(id.run(), report);
         After::Done

@@ -71,6 +71,7 @@ pub(super) fn compose(
             timeout_ms: program.timeout_ms,
             segment_bytes: limits::SEGMENT_BYTES,
             output_bytes_max: Some(limits::OUTPUT_BYTES_MAX),
+            reserve_bytes: limits::OUTPUT_RESERVE_BYTES,
             drain_ms: limits::DRAIN_MS,
             grace_ms: program.grace_ms,
         },

@@ -8,10 +8,12 @@ use tidegate_core::ids::{FeatureId, GateName, JobId, RunId};
 use tidegate_core::plan::Role;
 use tidegate_core::run::{Effect, EffectKey, Report, Run};
 use tidegate_process::{ShimProgram, Sweep, SweepError, Swept};
+use tidegate_store::{Store, StoreError};
 
 use super::context::Shared;
 use super::features::Work;
 use super::jobs::Jobs;
+use super::leftovers;
 use super::repos::Repos;
 use super::results;
 use super::what::{self, Failure, What};
@@ -43,6 +45,21 @@ impl Adapters {
         let repos = Arc::new(Repos::new(ctx));
         let jobs = Jobs::start(ctx, &repos, shim)?;
         Ok(Self { ctx: Arc::clone(ctx), repos, jobs, wanted: Arc::default(), hold })
+    }
+
+    /// Ends what is left of runs that have ended. `store` knows which have.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the store cannot be read.
+    pub fn end_leftovers(&self, store: &Store) -> Result<(), StoreError> {
+        let tags = leftovers::of_ended_runs(&self.ctx, |job| match store.view().run(job.run()) {
+            Ok(row) => Ok(row.is_some_and(|row| row.status.is_terminal())),
+            // Nobody knows whether a corrupt run has ended.
+            Err(StoreError::Corrupt(_)) => Ok(false),
+            Err(error) => Err(error),
+        })?;
+        leftovers::end(&self.ctx, tags);
+        Ok(())
     }
 
     fn git(&self, target: &Target, key: &EffectKey, feature: FeatureId, what: What) {
@@ -187,6 +204,7 @@ impl Dispatch for Adapters {
 
     fn ended(&mut self, run: &Run) {
         self.repos.release(&run.id);
+        leftovers::end(&self.ctx, leftovers::of_quarantined(&self.ctx, run));
     }
 
     fn holds_admission(&mut self) -> bool {

@@ -127,6 +127,7 @@ pub fn run(options: &Options) -> Result<Outcome, HostError> {
     });
     let adapters =
         Adapters::start(&ctx, options.shim.clone(), hold).map_err(io("start threads for"))?;
+    adapters.end_leftovers(&store).map_err(HostError::Epoch)?;
     let mut life =
         Life { files, epoch, home_id: began.home_id, git: ctx.git.clone(), handle, inbox };
     let outcome = life.live(store, adapters, options);

@@ -6,6 +6,7 @@
 
 mod frame;
 mod reader;
+mod room;
 mod writer;
 
 pub use frame::{FRAME_BYTES, Frame, FrameKind, Stream};

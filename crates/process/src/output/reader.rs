@@ -94,6 +94,22 @@ impl OutputReader {
         Ok(Some(bytes))
     }
 
+    /// The places at which output of a job was drained and could not be kept, oldest first.
+    ///
+    /// # Errors
+    /// As [`OutputReader::next_frames`].
+    pub fn gaps(job_dir: &Path) -> io::Result<Vec<Frame>> {
+        let mut reader = Self::new(job_dir);
+        let mut gaps = Vec::new();
+        loop {
+            let frames = reader.next_frames()?;
+            if frames.is_empty() {
+                return Ok(gaps);
+            }
+            gaps.extend(frames.into_iter().filter(|frame| frame.kind == FrameKind::Gap));
+        }
+    }
+
     /// The segments that exist, in order.
     ///
     /// # Errors

@@ -8,6 +8,7 @@ use std::os::unix::fs::FileExt;
 use rustix::fs::OFlags;
 
 use super::frame::{FRAME_BYTES, Frame, FrameKind, Stream};
+use super::room::Room;
 use crate::clock;
 use crate::jobdir::{INDEX, JobDir};
 use crate::record::{Bytes, Limits};
@@ -31,6 +32,7 @@ pub(crate) struct OutputWriter {
     pending: Vec<Frame>,
     flushed_ms: u64,
     limits: Limits,
+    room: Room,
     bytes: Bytes,
 }
 
@@ -46,6 +48,7 @@ impl OutputWriter {
             index_length: 0,
             pending: Vec::new(),
             flushed_ms: 0,
+            room: Room::beyond(limits.reserve_bytes),
             limits,
             bytes: Bytes::default(),
         })
@@ -67,7 +70,10 @@ impl OutputWriter {
             // When there is no room for a new segment the old one goes on.
             let _ = self.rotate(dir);
         }
-        let stored = self.append(bytes);
+        let stored = match self.room.take(&self.segment, bytes.len()) {
+            0 => 0,
+            granted => self.append(&bytes[..granted]),
+        };
         self.note(FrameKind::Data, stream, self.length, stored);
         self.length += stored as u64;
         let lost = bytes.len() - stored;

