@@ -24,6 +24,8 @@ usage: cargo xtask TASK
   deny    licences, bans and sources of every dependency, by deny.toml
   bench   speed and size of a release build against their bars; [--peer] [row ...]
   faults  the kill matrix, five hundred faults by default; [NUMBER | all] [--seed SEED]
+  power   power cuts on loop devices, two hundred by default; [NUMBER] [--seed SEED]
+  killloop  random victims for ten minutes by default; [--minutes N] [--rounds M]
   sim     simulated worlds, a hundred thousand by default; [NUMBER]
   races   two to eight daemons at once, a thousand times by default; [NUMBER]
   integrity  sabotages caught and false alarms of honest changes; [NUMBER], a hundred by default
@@ -41,6 +43,8 @@ fn main() -> ExitCode {
         "deny" => deny::run(),
         "demo" => smoke::run(),
         "faults" => shares::faults(&rest),
+        "power" => shares::power(&rest),
+        "killloop" => shares::kill_loop(&rest),
         "sim" => shares::sim(&rest),
         "races" => races::run(&rest),
         "integrity" => shares::integrity(&rest),

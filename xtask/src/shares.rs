@@ -23,6 +23,47 @@ pub(crate) fn faults(arguments: &[String]) -> Result<()> {
     succeed(&mut tests, "the kill matrix")
 }
 
+/// Power cuts on loop devices: `[NUMBER] [--seed SEED]`, two hundred by default, and every point
+/// between the writes of a record.
+pub(crate) fn power(arguments: &[String]) -> Result<()> {
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let (number, seed) = match words.as_slice() {
+        [] => ("200", "1"),
+        [number] => (*number, "1"),
+        [number, "--seed", seed] => (*number, *seed),
+        _ => bail!("usage: cargo xtask power [NUMBER] [--seed SEED]"),
+    };
+    let binary = crate::suite::build()?;
+    let mut tests = cargo(&["test", "--workspace", "--features", "tidegate/failpoints"]);
+    tests.args(["--test", "it", "power::", "--", "--nocapture"]).env("TIDEGATE_BIN", binary);
+    tests.env("TIDEGATE_POWER_CUTS", number).env("TIDEGATE_POWER_SEED", seed);
+    succeed(&mut tests, "the power cuts")
+}
+
+/// The kill loop: `[--minutes N] [--rounds M]`, one round of ten minutes by default.
+pub(crate) fn kill_loop(arguments: &[String]) -> Result<()> {
+    let (mut minutes, mut rounds) = (10_u64, 1_u64);
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        let value = words.next().and_then(|value| value.parse().ok());
+        match (word.as_str(), value) {
+            ("--minutes", Some(value)) => minutes = value,
+            ("--rounds", Some(value)) => rounds = value,
+            _ => bail!("usage: cargo xtask killloop [--minutes N] [--rounds M]"),
+        }
+    }
+    let binary = crate::suite::build()?;
+    for round in 1..=rounds {
+        let mut tests = cargo(&["test", "--workspace", "--features", "tidegate/failpoints"]);
+        tests.args(["--test", "it", "random_kills", "--", "--nocapture"]);
+        tests.env("TIDEGATE_BIN", &binary);
+        tests.env("TIDEGATE_KILL_SECONDS", (minutes * 60).to_string());
+        tests.env("TIDEGATE_KILL_SEED", round.to_string());
+        succeed(&mut tests, "the kill loop")?;
+    }
+    Ok(())
+}
+
 /// The simulation: `[NUMBER]` seeds, or the simulation's own flags.
 pub(crate) fn sim(arguments: &[String]) -> Result<()> {
     let mut sim =

@@ -2,7 +2,7 @@
 //! not be lost still fits, and all goes on when there is room.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
@@ -19,13 +19,13 @@ fn small(size: &str) -> Option<(Home, Fence)> {
 }
 
 /// A path as the processes of `place` see it.
-fn seen_from(place: &Fence, path: PathBuf) -> PathBuf {
+fn seen_from(place: &Fence, path: &Path) -> PathBuf {
     PathBuf::from(format!("/proc/{}/root{}", place.pid(), path.display()))
 }
 
 /// Takes all the room that there is, to the last byte.
-fn fill(place: &Fence, folder: PathBuf) -> PathBuf {
-    let path = seen_from(place, folder.join("of-others"));
+fn fill(place: &Fence, folder: &Path) -> PathBuf {
+    let path = seen_from(place, &folder.join("of-others"));
     let mut file = std::fs::OpenOptions::new().append(true).create(true).open(&path).unwrap();
     for size in [65_536, 4_096, 1] {
         let block = vec![1; size];
@@ -54,7 +54,7 @@ fn full_disk_refuses_work_records_ends_and_cancels_and_goes_on_with_room() {
     for run in [&ends, &cancelled] {
         home.until(run, "recorded", |d| d["recorded"] == true && d["status"] == "running");
     }
-    let filler = fill(&place, home.path());
+    let filler = fill(&place, &home.path());
     let refused = home.json(&["submit", "--adhoc-run", "three", "--", "true"]);
     assert_eq!(refused.error(), "storage_full", "{refused:?}");
     assert!(refused.text().contains("\"retryable\":true"), "{}", refused.text());
@@ -99,7 +99,7 @@ fn store_on_a_disk_of_one_mebibyte_takes_nothing_half() {
     }
     assert!(refused > 0, "the disk is not small");
     assert_eq!(home.data(&["list"])["runs"].as_array().map_or(0, Vec::len), acknowledged);
-    let room = seen_from(&place, home.path());
+    let room = seen_from(&place, &home.path());
     let mut mount = std::process::Command::new("nsenter");
     mount.args(["--mount", "--target", &place.pid().to_string()]);
     mount.args(["mount", "-o", "remount,size=16m"]).arg(home.path());
@@ -121,7 +121,7 @@ fn output_leaves_the_room_that_records_need_and_its_gap_is_told() {
     // While the output holds all that it may, records of others fit.
     let other = home.submit(&["--adhoc-run", "other"], &["true"]);
     assert_eq!(home.ended(&other)["status"], "completed");
-    assert!(seen_from(&place, home.path()).join("ballast").exists(), "the ballast was taken");
+    assert!(seen_from(&place, &home.path()).join("ballast").exists(), "the ballast was taken");
     home.go("go");
     assert_eq!(home.ended(&run)["exitCode"], 3);
     let logs = home.run(&["logs", &run]).ends_with(0);

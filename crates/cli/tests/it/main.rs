@@ -34,6 +34,7 @@ mod plan_repair;
 mod plan_rival;
 mod plan_stage;
 mod plan_waves;
+mod power;
 mod queues;
 mod readers;
 mod restores;

@@ -7,6 +7,7 @@
 mod audit;
 mod fault;
 mod follow;
+mod killing;
 mod matrix;
 mod scene;
 mod trace;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
-use crate::harness::{is_gone, signal};
+use crate::harness::{is_gone, proved_signal, signal};
 
 /// Longest search for a victim that comes and goes.
 const SEARCH: Duration = Duration::from_secs(3);
@@ -52,6 +52,13 @@ impl Victim {
             std::thread::yield_now();
         }
         false
+    }
+
+    /// Kills one that is there now, by a descriptor that was opened before it was looked at again:
+    /// whoever got its pid meanwhile is nobody's victim.
+    pub(super) fn kill_now(self, home: &Path, daemon: u32) -> bool {
+        let Some(pid) = self.find(home, daemon).into_iter().next() else { return false };
+        proved_signal(pid, Signal::KILL, || self.find(home, daemon).contains(&pid))
     }
 
     fn find(self, home: &Path, daemon: u32) -> Vec<u32> {

@@ -19,6 +19,14 @@ pub(crate) fn signal(pid: u32, signal: Signal) -> bool {
     open(pid).is_some_and(|process| pidfd_send_signal(process, signal).is_ok())
 }
 
+/// Sends a signal to one process if it is still the one that is meant once it is held by a
+/// descriptor; false when it is not.
+#[cfg(feature = "failpoints")]
+pub(crate) fn proved_signal(pid: u32, signal: Signal, is_meant: impl Fn() -> bool) -> bool {
+    let Some(process) = open(pid) else { return false };
+    is_meant() && pidfd_send_signal(process, signal).is_ok()
+}
+
 /// Kills one process and waits until its last thread is gone: the state Z is that of the first.
 pub(crate) fn end(pid: u32) {
     let Some(process) = open(pid) else { return };
