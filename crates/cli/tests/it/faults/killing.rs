@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::mix;
 use super::victim::Victim;
-use crate::harness::until;
+use crate::harness::{let_pass, until};
 use crate::plan_stage::{Stage, waves};
 
 /// How long one run of the tests kills.
@@ -61,8 +61,7 @@ fn kill(stage: &Stage, until: Instant, seed: u64) -> Vec<(Victim, usize)> {
         if rest.is_zero() {
             break;
         }
-        // When somebody is killed is what is random here; nothing is waited for.
-        std::thread::sleep(Duration::from_millis(50 + draw % 450).min(rest));
+        let_pass(Duration::from_millis(50 + draw % 450).min(rest));
         let victim = VICTIMS[usize::try_from(draw >> 32).unwrap() % VICTIMS.len()];
         // Without a daemon the clients start one by themselves.
         let daemon = stage.home.json(&["daemon", "status"]).data()["pid"].as_u64();

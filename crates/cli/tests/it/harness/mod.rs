@@ -18,5 +18,5 @@ pub(crate) use processes::proved_signal;
 pub(crate) use processes::{Fence, end, is_gone, mentioning, signal};
 pub(crate) use repo::Repo;
 pub(crate) use tree::{digest, is_as_before};
-pub(crate) use until::{LIMIT, until};
+pub(crate) use until::{LIMIT, let_pass, until};
 pub(crate) use wire::post;

@@ -12,7 +12,7 @@ use std::time::Duration;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::harness::{Home, post, signal, until};
+use crate::harness::{Home, let_pass, post, signal, until};
 use disk::Disk;
 
 /// Random cuts of one run of the tests.
@@ -112,8 +112,7 @@ fn cut_at_random(disk: &Disk, pause: Duration) -> Acknowledged {
             })
             .collect();
         until("a first answer", || (answers.load(Ordering::SeqCst) > 0).then_some(()));
-        // The moment of the cut is what is random here; nothing is waited for.
-        std::thread::sleep(pause);
+        let_pass(pause);
         frozen.store(true, Ordering::SeqCst);
         disk.freeze();
         disk.cut();
