@@ -56,11 +56,12 @@ impl<'a> Weights<'a> {
         entry.block.effective().filter(solid).collect()
     }
 
-    /// Assertions that it makes through helpers.
+    /// Assertions that it makes through helpers, each of which counts once.
     fn through_helpers(&self, entry: &Entry) -> usize {
         let own = entry.block.name.as_str();
         let calls = entry.block.calls.iter().filter(|name| *name != own);
-        calls.filter_map(|name| self.helpers.get(name.as_str())).sum()
+        let names: BTreeSet<&str> = calls.map(String::as_str).collect();
+        names.into_iter().filter_map(|name| self.helpers.get(name)).sum()
     }
 }
 
@@ -149,7 +150,10 @@ impl Comparison<'_> {
         let (path, block) = (new.path.as_str(), &new.block);
         if new_weight == 0 && old_weight > 0 {
             self.push(Kind::EmptiedTest, path, block.line, &block.name);
-        } else if new_weight < old_weight && tautologies.is_empty() {
+        } else if new_weight < old_weight
+            && tautologies.is_empty()
+            && (block.is_test || !lost.is_empty())
+        {
             let excerpt = lost.first().map_or(block.name.as_str(), |lost| lost.text.as_str());
             // Folded into a table of its own, or into tests that were added.
             let folded = block.table && !old.block.table && all_in(&lost, &block.literals);

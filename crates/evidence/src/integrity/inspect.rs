@@ -52,3 +52,7 @@ fn exclusions(file: &ChangedFile) -> Option<Finding> {
     let (text, line) = found.next().filter(|_| new > old)?;
     Some(Finding::new(Kind::ExcludedFromCoverage, file.path(), line, text))
 }
+
+#[cfg(test)]
+#[path = "inspect_tests.rs"]
+mod tests;

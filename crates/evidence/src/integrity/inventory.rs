@@ -36,7 +36,7 @@ impl Half {
         weights
     }
 
-    /// Helpers that are named like assertions and assert nothing.
+    /// Helpers that assert nothing.
     pub(super) fn hollow(&self) -> BTreeSet<&str> {
         self.helpers()
             .into_iter()

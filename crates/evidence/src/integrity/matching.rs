@@ -21,6 +21,10 @@ pub(super) fn pair_up(inventory: &Inventory) -> Matching {
         open_new: (0..new.len()).collect(),
         pairs: Vec::new(),
     };
+    // What stayed as it was comes first: a new test may have taken over the name of a renamed one.
+    let body = |entry: &Entry| Some(entry.block.body.clone()).filter(|body| !body.is_empty());
+    pairing.by_key(|entry| Some((entry.file, entry.block.name.clone(), body(entry)?)));
+    pairing.by_key(|entry| Some((entry.file, body(entry)?)));
     pairing.by_key(|entry| Some((Some(entry.file), entry.block.name.clone())));
     pairing.by_key(|entry| Some(entry.block.name.clone()));
     // A group was renamed.
@@ -28,8 +32,9 @@ pub(super) fn pair_up(inventory: &Inventory) -> Matching {
         let last = entry.block.name.rsplit([' ', '.']).next()?;
         (last.len() < entry.block.name.len()).then(|| (Some(entry.file), last.to_owned()))
     });
-    pairing.by_key(|entry| Some(entry.block.body.clone()).filter(|body| !body.is_empty()));
+    pairing.by_key(body);
     pairing.by_assertions();
+    pairing.by_words();
     let Pairing { pairs, open_old, open_new, .. } = pairing;
     Matching { pairs, gone: open_old.into_iter().collect(), added: open_new.into_iter().collect() }
 }
@@ -91,6 +96,35 @@ impl Pairing<'_> {
             });
             likes.extend(alike.map(|(new, shared)| (shared, *old, new)));
         }
+        self.pair_best(likes);
+    }
+
+    /// Pairs tests of one file that say nearly the same: renamed with what they expect.
+    fn by_words(&mut self) {
+        let words = |entry: &Entry| -> BTreeSet<String> {
+            entry.block.body.split(' ').map(str::to_owned).collect()
+        };
+        let tests =
+            |open: &BTreeSet<usize>, all: &[Entry]| -> Vec<(usize, usize, BTreeSet<String>)> {
+                let tests = open.iter().filter(|index| all[**index].block.is_test);
+                tests.map(|index| (*index, all[*index].file, words(&all[*index]))).collect()
+            };
+        let new = tests(&self.open_new, self.new);
+        let mut likes = Vec::new();
+        for (old, file, was) in tests(&self.open_old, self.old) {
+            for (new, _, is) in new.iter().filter(|(_, other, _)| *other == file) {
+                let shared = was.intersection(is).count();
+                let all = was.len() + is.len() - shared;
+                if shared * 10 >= all * 7 {
+                    likes.push((shared * 100 / all.max(1), old, *new));
+                }
+            }
+        }
+        self.pair_best(likes);
+    }
+
+    /// Pairs the most alike first.
+    fn pair_best(&mut self, mut likes: Vec<(usize, usize, usize)>) {
         likes.sort_by_key(|(shared, old, new)| (std::cmp::Reverse(*shared), *old, *new));
         for (_, old, new) in likes {
             if self.open_old.contains(&old) && self.open_new.contains(&new) {

@@ -77,6 +77,18 @@ pub(in super::super) struct Block {
     pub(in super::super) body: String,
 }
 
+/// Names that are called on nothing, on `self` or on `this`: methods of values are their own.
+fn called(body: &[Token<'_>]) -> Vec<String> {
+    let own = |at: usize| match at.checked_sub(1).map(|before| body[before]) {
+        Some(dot) if dot.is(".") => {
+            at >= 2 && ["self", "this", "cls"].iter().any(|word| body[at - 2].is(word))
+        }
+        Some(_) | None => true,
+    };
+    let calls = (1..body.len()).filter(|open| body[*open].is("(") && body[*open - 1].is_word());
+    calls.filter(|open| own(*open - 1)).map(|open| body[open - 1].text.to_owned()).collect()
+}
+
 impl Block {
     pub(super) fn new(
         name: &str,
@@ -89,8 +101,7 @@ impl Block {
         let living = guard::living(body, language);
         let literals = body.iter().filter(|token| token.is_literal());
         let literals = literals.map(|token| token.text.to_owned()).collect();
-        let calls = body.windows(2).filter(|pair| pair[0].is_word() && pair[1].is("("));
-        let mut calls: Vec<String> = calls.map(|pair| pair[0].text.to_owned()).collect();
+        let mut calls: Vec<String> = called(body);
         if language == Language::Shell {
             calls = body.iter().filter(|token| token.first).map(|t| t.text.to_owned()).collect();
         }
