@@ -25,7 +25,8 @@ pub(crate) fn hunks(old: &[&[u8]], new: &[&[u8]]) -> Vec<Hunk> {
     let mut input = InternedInput::default();
     input.update_before(old.iter().copied());
     input.update_after(new.iter().copied());
-    let mut diff = Diff::compute(Algorithm::Histogram, &input);
+    // The smallest hunks there are: two diffs of one change have to cut it at the same places.
+    let mut diff = Diff::compute(Algorithm::Myers, &input);
     diff.postprocess_lines(&input);
     let range = |range: Range<u32>| range.start as usize..range.end as usize;
     diff.hunks().map(|hunk| Hunk { old: range(hunk.before), new: range(hunk.after) }).collect()

@@ -43,18 +43,17 @@ pub(crate) fn undone(before: &Lines<'_>, after: &Lines<'_>, result: &Lines<'_>) 
     changes
         .filter_map(|change| {
             let gone = gone(after, &change, &leaving)?;
-            if !came_back(before, &change, &whole, &inserted) {
-                return None;
-            }
-            let words = |range: &Range<usize>| before[range.clone()].iter().any(|l| has_word(l));
-            let loss = if !change.new.is_empty() {
+            let back = before[change.old.clone()].iter().any(|line| has_word(line));
+            let loss = if gone.iter().any(|at| !blank(after[*at])) {
                 Loss::Restored
-            } else if words(&change.old) {
+            } else if back {
                 Loss::Resurrected
             } else {
+                // Blank lines alone.
                 return None;
             };
-            Some(Lost { loss, gone, back: change.old })
+            let undone = came_back(before, &change, &whole, &inserted);
+            undone.then_some(Lost { loss, gone, back: change.old })
         })
         .collect()
 }
@@ -86,7 +85,8 @@ pub(crate) fn lost_in_merge(
             }
             continue;
         };
-        let Some(gone) = gone(theirs, &change, &leaving).filter(|gone| !gone.is_empty()) else {
+        let says_something = |gone: &Vec<usize>| gone.iter().any(|at| !blank(theirs[*at]));
+        let Some(gone) = gone(theirs, &change, &leaving).filter(says_something) else {
             continue;
         };
         let kept_mine = !from_ours.iter().any(|hunk| inside(&hunk.old, &mine.new));
@@ -97,11 +97,10 @@ pub(crate) fn lost_in_merge(
     all
 }
 
-/// Lines of the change that are gone, if no line with a word in it is left. `None` also when all of them are blank.
+/// Lines of the change that are gone, if no line with a word in it is left.
 fn gone(after: &Lines<'_>, change: &Hunk, leaving: &[Hunk]) -> Option<Vec<usize>> {
     let (gone, left): (Vec<_>, Vec<_>) = change.new.clone().partition(|at| removed(*at, leaving));
-    let says_something = change.new.is_empty() || gone.iter().any(|at| !blank(after[*at]));
-    (says_something && !left.into_iter().any(|at| has_word(after[at]))).then_some(gone)
+    (!left.into_iter().any(|at| has_word(after[at]))).then_some(gone)
 }
 
 /// Whether the place of a change looks as it did before. `whole` leads from before to the result.

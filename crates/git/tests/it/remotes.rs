@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tidegate_git::{
-    Call, DirtyReason, Done, Exec, FetchOutcome, GitError, Limits, NetworkFailure, Oid,
+    Call, DirtyReason, Done, Ending, Exec, FetchOutcome, GitError, Limits, NetworkFailure, Oid,
     PublishOutcome, PublishRequest, PushOutcome, PushRequest, RefusedBy, RemoteBranch, RemoteTip,
     Repo, Standing, StdExec, UpdateOutcome,
 };
@@ -137,6 +137,41 @@ fn rival_between_look_and_push_is_stopped_by_the_lease() {
     };
     assert_eq!(sandbox.git_in(&harbour.depot, &["rev-parse", "main"]), now.as_str());
     assert_eq!(sandbox.oid("refs/heads/main"), harbour.request.update.old);
+}
+
+/// Kills a push before it does anything, or after it has reached the remote.
+struct KilledPush {
+    reached: bool,
+}
+
+impl Exec for KilledPush {
+    fn exec(&self, call: &Call) -> std::io::Result<Done> {
+        if !call.argv.iter().any(|argument| argument == "push") {
+            return StdExec.exec(call);
+        }
+        if self.reached {
+            StdExec.exec(call)?;
+        }
+        Ok(Done { ending: Ending::Signalled(9), stdout: Vec::new(), stderr: Vec::new() })
+    }
+}
+
+#[test]
+fn push_that_was_killed_is_known_by_where_the_branch_is() {
+    for reached in [true, false] {
+        let harbour = Harbour::new();
+        let repo = harbour.sandbox.repo_through(Arc::new(KilledPush { reached }));
+        let outcome = repo.push_target(&harbour.request.push);
+        if reached {
+            assert_eq!(outcome.unwrap(), PushOutcome::Pushed);
+            assert_eq!(harbour.push(), PushOutcome::AlreadyThere);
+        } else {
+            let error = outcome.unwrap_err();
+            assert!(error.is_retryable(), "{error}");
+            assert_eq!(harbour.at_remote(), harbour.request.update.old.as_str());
+            assert_eq!(harbour.push(), PushOutcome::Pushed);
+        }
+    }
 }
 
 #[test]

@@ -30,7 +30,20 @@ enum Seeded {
     RevertCommit,
 }
 
+/// What the lines are like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Lines {
+    /// No two are the same.
+    Unique,
+    /// As in code, where the same few come again and again.
+    Repeated,
+}
+
+const CODE: [&str; 6] = ["fn f() {", "    call(a);", "    call(b);", "    return ok;", "}", ""];
+const EDITS: [&str; 4] = ["    call();", "    if x {", "    }", ""];
+
 struct Round {
+    lines: Lines,
     sandbox: Sandbox,
     work: PathBuf,
     base: Oid,
@@ -39,16 +52,27 @@ struct Round {
 }
 
 impl Round {
-    fn new(seed: u64) -> Self {
+    fn new(seed: u64, kind: Lines) -> Self {
         let sandbox = Sandbox::empty();
         for file in FILES {
-            let lines: Vec<_> = (1..=30).map(|n| format!("{file} says {n}")).collect();
+            let line = |n: usize| match kind {
+                Lines::Unique => format!("{file} says {n}"),
+                Lines::Repeated => CODE[n % CODE.len()].to_owned(),
+            };
+            let lines: Vec<_> = (1..=30).map(line).collect();
             sandbox.write(file, lines.join("\n") + "\n");
         }
         let base = sandbox.commit_all("base");
         let work = sandbox.root().join("work");
         sandbox.git(&["worktree", "add", "-q", "-b", "feat", work.to_str().unwrap(), "main"]);
-        Self { sandbox, work, base, dice: Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15)), edits: 0 }
+        Self {
+            lines: kind,
+            sandbox,
+            work,
+            base,
+            dice: Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15)),
+            edits: 0,
+        }
     }
 
     /// Changes, inserts or (only what stood there from the beginning) removes a line in a part of a file.
@@ -58,10 +82,16 @@ impl Round {
             fs::read_to_string(&path).unwrap().lines().map(str::to_owned).collect();
         let at = (part.start + self.dice.below(part.len())).min(lines.len() - 1);
         self.edits += 1;
-        let text = format!("edit {} of {file}", self.edits);
+        let whose = if root == self.work { "feature" } else { "target" };
+        let text = match self.lines {
+            Lines::Unique => format!("edit {} of {file}", self.edits),
+            // Each side has words of its own, or one could write the base's line again.
+            Lines::Repeated => EDITS[self.dice.below(EDITS.len())].replace("call", whose),
+        };
+        let of_base = lines[at].contains("says") || CODE.contains(&lines[at].as_str());
         match self.dice.below(4) {
             0 => lines.insert(at, text),
-            1 if lines[at].contains("says") => drop(lines.remove(at)),
+            1 if of_base => drop(lines.remove(at)),
             _ => lines[at] = text,
         }
         write(&path, lines.join("\n") + "\n");
@@ -110,8 +140,8 @@ impl Round {
 }
 
 /// An honest history: work, landings, perhaps a merge of the target and more work on top of it.
-fn honest(seed: u64) -> Round {
-    let mut round = Round::new(seed);
+fn honest(seed: u64, lines: Lines) -> Round {
+    let mut round = Round::new(seed, lines);
     round.build(&(18..30));
     round.land(1);
     if seed.is_multiple_of(2) {
@@ -122,11 +152,15 @@ fn honest(seed: u64) -> Round {
     round
 }
 
+fn kind_of(seed: u64) -> Lines {
+    if seed % 4 < 2 { Lines::Unique } else { Lines::Repeated }
+}
+
 #[test]
 fn generated_honest_histories_raise_no_alarm() {
     let mut landed = 0;
     for seed in 0..HONEST {
-        let round = honest(seed);
+        let round = honest(seed, kind_of(seed));
         for strategy in [Strategy::Merge, Strategy::Squash, Strategy::Rebase] {
             let Some(found) = round.guard(strategy) else { continue };
             assert_eq!(found, [], "seed {seed} {strategy:?}");
@@ -140,7 +174,7 @@ fn generated_honest_histories_raise_no_alarm() {
 fn generated_reverts_are_all_found() {
     for seed in 0..REVERTED {
         for seeded in [Seeded::StaleCopy, Seeded::OursStrategy, Seeded::RevertCommit] {
-            let mut round = Round::new(seed);
+            let mut round = Round::new(seed, kind_of(seed));
             round.build(&(18..30));
             let stale = fs::read(round.work.join(FILES[0])).unwrap();
             round.land(1);
