@@ -44,6 +44,9 @@ fn calls_of_methods_that_happen_to_assert_are_no_assertions() {
         format!("{helper}{RUST}").replace("let ship", "repo.git();\n    repo.git();\n    let ship");
     let new = format!("{helper}{RUST}").replace("let ship", "repo.ready();\n    let ship");
     assert_eq!(stops("tests/a.rs", &old, &new), []);
+    let helper = "impl Drop for Repo {\n    fn drop(&mut self) { assert!(self.ok) }\n}\n";
+    let old = format!("{helper}{RUST}").replace("let ship", "drop(repo);\n    let ship");
+    assert_eq!(stops("tests/a.rs", &old, &format!("{helper}{RUST}")), []);
 }
 
 #[test]

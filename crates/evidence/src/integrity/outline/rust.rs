@@ -49,8 +49,12 @@ pub(super) fn read(tokens: &[Token<'_>]) -> Outline {
             let end = matching(tokens, open);
             let body = &tokens[open + 1..end.saturating_sub(1).max(open + 1)];
             let marks = around.iter().fold(above.marks, |marks, (_, outer)| marks.within(outer));
-            let (name, line, is_test) = (tokens[at + 1].text, token.line, above.is_test);
-            let block = Block::new(name, line, is_test, body, marks, Language::Rust);
+            let (line, is_test) = (token.line, above.is_test);
+            let name = tokens[at + 1].text;
+            // `drop(x)` calls no method of that name.
+            let method = tokens[at + 2..open].iter().any(|token| token.is("self"));
+            let name = if method { format!("self::{name}") } else { name.to_owned() };
+            let block = Block::new(&name, line, is_test, body, marks, Language::Rust);
             outline.blocks.push(block);
             // Functions within functions are part of them.
             at = end;
