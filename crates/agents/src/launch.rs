@@ -114,6 +114,7 @@ mod tests {
             env: BTreeMap::new(),
             timeout_ms: 1,
             grace_ms: 1,
+            terminal: false,
         }
     }
 

@@ -77,6 +77,10 @@ pub(crate) fn wait(
     client.block_on(follow(home, document, patience, watch))
 }
 
+/// While a run is being ended, what hinders it is looked for this often: no event tells that a shim is
+/// stopped.
+const LOOK_AGAIN: Duration = Duration::from_secs(5);
+
 async fn follow(
     home: &Home,
     mut document: RunDoc,
@@ -88,7 +92,13 @@ async fn follow(
     let filter = Filter { run: Some(run.clone()), ..Filter::default() };
     let mut feed = Feed::new(home, filter)?;
     loop {
-        let events = match feed.next(deadline, std::future::pending()).await? {
+        let again = async {
+            if document.cancel_requested_by.is_none() {
+                std::future::pending::<()>().await;
+            }
+            tokio::time::sleep(LOOK_AGAIN).await;
+        };
+        let events = match feed.next(deadline, again).await? {
             Wake::Connected | Wake::Extra => Vec::new(),
             Wake::Events(events) => events,
             Wake::Interrupted => {

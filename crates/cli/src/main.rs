@@ -2,6 +2,7 @@
 
 mod agent_wait;
 mod args;
+mod attach;
 mod client;
 mod context;
 mod demo;

@@ -120,6 +120,8 @@ pub struct AgentSpec {
     pub timeout_ms: u64,
     /// Time between TERM and the end of its tree, in milliseconds.
     pub grace_ms: u64,
+    /// Whether it gets a terminal of its own, which people can attach to.
+    pub terminal: bool,
 }
 
 /// How a prompt reaches an agent.

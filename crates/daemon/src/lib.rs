@@ -22,6 +22,7 @@ pub mod views;
 pub use tidegate_core::exit::Identity;
 pub use tidegate_core::{ids, launcher, time};
 pub use tidegate_git::Git;
+pub use tidegate_process::control as terminal;
 pub use tidegate_process::{
     ShimProgram, close_inherited_descriptors, identity, kernel, output, peer, shim,
 };

@@ -40,6 +40,7 @@ mod procfs;
 pub mod record;
 pub mod shim;
 pub mod spawner;
+pub mod stalled;
 pub mod sweep;
 mod sys;
 mod tree;

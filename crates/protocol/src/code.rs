@@ -100,6 +100,12 @@ codes! {
     RepoBusy = "repo_busy", retryable true, human false, http 409, exit Refused;
     /// The lane has an active run that cannot take this.
     RunAlreadyActive = "run_already_active", retryable true, human false, http 409, exit Refused;
+    /// The job has no terminal to attach to; its log can be followed.
+    NoTerminal = "no_terminal", retryable false, human false, http 409, exit Refused;
+    /// The agent is known and has written no log that could be shown.
+    NoLog = "no_log", retryable false, human false, http 404, exit Refused;
+    /// The process that owns the job does not answer: it is stopped, or hangs.
+    ShimUnresponsive = "shim_unresponsive", retryable true, human true, http 504, exit Refused;
     /// There is no such command.
     UnsupportedCommand = "unsupported_command", retryable false, human false, http 400, exit Refused;
     /// A person must consent first.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Timestamp;
+use crate::{AttachMode, SessionBackend, Timestamp};
 
 /// What names a process for good.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,6 +65,10 @@ pub struct JobDoc {
     pub detail: Option<String>,
     /// Whether a person must look.
     pub requires_human: bool,
+    /// What its standard streams are.
+    pub session_backend: SessionBackend,
+    /// How one looks at it.
+    pub attach_mode: AttachMode,
     /// Its directory.
     pub dir: String,
     /// Whether this is what the store says.

@@ -18,6 +18,7 @@ mod request;
 mod run;
 mod status;
 mod submit;
+mod terminal;
 mod text;
 mod timestamp;
 mod wave;
@@ -43,6 +44,7 @@ pub use status::{
     AttachMode, Disposition, RecoveryState, ResumeAction, RunKind, RunStatus, SessionBackend,
 };
 pub use submit::{Bundle, LauncherWork, PlanSelection, PlanWork, SubmitRequest, WorkRequest};
+pub use terminal::{TERMINAL_UPGRADE, TerminalQuery};
 pub use text::Text;
 pub use timestamp::Timestamp;
 pub use wave::WaveDoc;

@@ -40,6 +40,9 @@ pub struct StartAgentRequest {
     pub role: Option<String>,
     /// Its argv, not empty.
     pub argv: Vec<Text>,
+    /// Whether it gets a terminal of its own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub terminal: bool,
 }
 
 /// `POST /runs/{id}/pause` and, without a reason, `POST /runs/{id}/resume`.

@@ -74,6 +74,9 @@ pub struct LauncherWork {
     /// Resumes without progress; 1 when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resume_limit: Option<u32>,
+    /// Whether the launcher gets a terminal of its own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub terminal: bool,
     /// Text of the repository's `tidegate.toml`, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub config: Option<String>,

@@ -117,6 +117,7 @@ fn sample_agent() -> AgentSpec {
         env: BTreeMap::new(),
         timeout_ms: SAMPLE_TIMEOUT_MS,
         grace_ms: GRACE_MS,
+        terminal: false,
     }
 }
 
@@ -139,6 +140,7 @@ pub fn launcher(argv: &[&str], selection: Selection, resumes_max: u32) -> Work {
         style: SelectionStyle::EnvironmentOnly,
         resumes_max,
         timeout_ms: None,
+        terminal: false,
     };
     Work::Launcher { spec, state: Launcher::default() }
 }

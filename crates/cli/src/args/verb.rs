@@ -7,9 +7,9 @@ use crate::demo;
 use crate::error::CliError;
 use crate::output::Exit;
 use crate::verbs::{
-    agent, approve, cancel, completions, config, daemon, doctor, events, explain, hold, init, lane,
-    list, logs, man, pause, plan, priority, progress, project, resume, retry, run, status, submit,
-    wait,
+    agent, approve, attach, cancel, completions, config, daemon, doctor, events, explain, hold,
+    init, lane, list, logs, man, pause, plan, priority, progress, project, resume, retry, run,
+    status, submit, wait,
 };
 
 /// What is to be done.
@@ -22,6 +22,7 @@ pub(super) enum Verb {
     Status(status::Args),
     Wait(wait::Args),
     Logs(logs::Args),
+    Attach(attach::Args),
     Explain(explain::Args),
     Events(events::Args),
     Cancel(cancel::Args),
@@ -59,6 +60,7 @@ impl Verb {
             Self::Status(args) => args.run(context),
             Self::Wait(args) => args.run(context),
             Self::Logs(args) => args.run(context),
+            Self::Attach(args) => args.run(context),
             Self::Explain(args) => args.run(context),
             Self::Events(args) => args.run(context),
             Self::Cancel(args) => args.run(context),

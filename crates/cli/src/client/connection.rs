@@ -84,6 +84,6 @@ async fn connect(home: &Home, limit: Duration) -> Result<SendRequest<Full<Bytes>
     };
     let (sender, connection) = handshake(TokioIo::new(stream)).await.map_err(Trouble::Broken)?;
     // It ends with its request; what goes wrong on it is seen there.
-    tokio::spawn(connection);
+    tokio::spawn(connection.with_upgrades());
     Ok(sender)
 }

@@ -7,6 +7,7 @@ mod follow;
 mod socket;
 mod sse;
 mod start;
+mod terminal;
 #[cfg(test)]
 mod tests;
 mod vigil;
@@ -15,3 +16,4 @@ pub(crate) use command::{Client, Starting};
 pub(crate) use follow::{Feed, Filter, Wake};
 pub(crate) use socket::nudge;
 pub(crate) use start::{Started, ensure};
+pub(crate) use terminal::TerminalLink;

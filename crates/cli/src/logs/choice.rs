@@ -72,7 +72,7 @@ pub(crate) fn heading(job: &JobDoc) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tidegate_protocol::Timestamp;
+    use tidegate_protocol::{AttachMode, SessionBackend, Timestamp};
 
     fn job(id: &str, purpose: &str, agent: Option<&str>) -> JobDoc {
         JobDoc {
@@ -97,6 +97,8 @@ mod tests {
             output_bytes: None,
             detail: None,
             requires_human: false,
+            session_backend: SessionBackend::Process,
+            attach_mode: AttachMode::LogTail,
             dir: "/h/jobs/x".into(),
             recorded: true,
         }

@@ -6,4 +6,4 @@ mod tail;
 
 pub(crate) use choice::{Choice, are_one_thing, heading};
 pub(crate) use hints::Hints;
-pub(crate) use tail::Tail;
+pub(crate) use tail::{Tail, end_of_file, last_bytes};

@@ -98,6 +98,37 @@ impl Tail {
     }
 }
 
+/// The last bytes of a job's output, of all its segments.
+///
+/// # Errors
+/// When a segment cannot be read.
+pub(crate) fn last_bytes(directory: &Path, count: u64) -> io::Result<Vec<u8>> {
+    let mut end = Vec::new();
+    for segment in segments(directory)?.into_iter().rev() {
+        let missing = count - end.len() as u64;
+        let mut part = end_of_file(&directory.join(format!("output.{segment}")), missing)?;
+        part.append(&mut end);
+        end = part;
+        if end.len() as u64 >= count {
+            break;
+        }
+    }
+    Ok(end)
+}
+
+/// The last bytes of a file.
+///
+/// # Errors
+/// When it cannot be read.
+pub(crate) fn end_of_file(path: &Path, count: u64) -> io::Result<Vec<u8>> {
+    let file = File::open(path)?;
+    let length = file.metadata()?.len();
+    let start = length.saturating_sub(count);
+    let mut bytes = vec![0; usize::try_from(length - start).unwrap_or(0)];
+    file.read_exact_at(&mut bytes, start)?;
+    Ok(bytes)
+}
+
 /// Lines that are still missing, counted from the end.
 struct Wanted {
     lines: usize,

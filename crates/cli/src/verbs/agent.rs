@@ -81,6 +81,9 @@ struct Start {
     /// Its role, for people
     #[arg(long, value_name = "ROLE", value_parser = values::role)]
     role: Option<String>,
+    /// Give it a terminal of its own; `tidegate attach` shows it
+    #[arg(long)]
+    pty: bool,
     /// Wait for its end, and end with its exit code
     #[arg(long)]
     wait: bool,
@@ -166,6 +169,7 @@ impl Start {
             agent_id: agent.to_string(),
             role: self.role,
             argv: self.argv.into_iter().map(Text::from).collect(),
+            terminal: self.pty,
         };
         let client = Client::new(&launcher.home)?;
         let path = format!("/runs/{}/agents", launcher.run);

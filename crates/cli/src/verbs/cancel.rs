@@ -1,7 +1,7 @@
 //! `tidegate cancel`: ask for the end of a run.
 
 use serde_json::Map;
-use tidegate_protocol::{CancelAnswer, ErrorCode, RunStatus};
+use tidegate_protocol::{CancelAnswer, ErrorCode, EventView, RunDoc, RunStatus};
 
 use super::wait::tell;
 use crate::args::values;
@@ -55,7 +55,17 @@ impl Args {
             talk(format_args!("{run}: its end is recorded; waiting for its processes"));
         }
         let patience = Patience { deadline: None, ignore_attention: true };
-        let ending = wait(&home, &run, patience, &mut |_, _| Ok(()))?;
+        let mut told = false;
+        let mut hindered = |run: &RunDoc, _: &[EventView]| {
+            let stall = run.attention.iter().find(|item| item.reason == "shim_unresponsive");
+            if let Some(stall) = stall.filter(|_| !told) {
+                talk(format_args!("waiting: {}", stall.message));
+                talk(format_args!("hint: {}", stall.unblocks));
+                told = true;
+            }
+            Ok(())
+        };
+        let ending = wait(&home, &run, patience, &mut hindered)?;
         tell(&ending, context)?;
         match (ending.reason, ending.run.status) {
             (Reason::Ended, RunStatus::Cancelled) => Ok(Exit::OK),

@@ -2,6 +2,7 @@
 
 pub(crate) mod agent;
 pub(crate) mod approve;
+pub(crate) mod attach;
 pub(crate) mod cancel;
 pub(crate) mod completions;
 pub(crate) mod config;

@@ -28,6 +28,7 @@ Examples:
   tidegate submit plan.toml --start-wave 2             from its second wave on
   tidegate submit -- ./waves.sh --fast                 a command that orchestrates by itself
   tidegate submit --resume-limit 0 -- sh once.sh       never start it a second time
+  tidegate submit --pty -- ./screenful.sh              in a terminal; `tidegate attach` shows it
   tidegate submit --lane docs plan.toml                in a queue beside `main`")]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -61,6 +62,10 @@ pub(crate) struct Work {
     /// How often a lost launcher is started again without progress [default: 1]
     #[arg(long, value_name = "N", conflicts_with = "plan")]
     resume_limit: Option<u32>,
+
+    /// Give the command a terminal of its own; `tidegate attach` shows it
+    #[arg(long, conflicts_with = "plan")]
+    pty: bool,
 
     /// First wave
     #[arg(long, value_name = "N")]
@@ -195,6 +200,7 @@ impl Work {
             end_wave: self.end_wave,
             auto_next: self.auto_next,
             resume_limit: self.resume_limit,
+            terminal: self.pty,
             config,
             config_path,
         })

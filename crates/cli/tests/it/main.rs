@@ -5,6 +5,7 @@
 #[cfg(feature = "failpoints")]
 mod acknowledged;
 mod agents;
+mod attach;
 #[cfg(feature = "failpoints")]
 mod cancel_points;
 mod cancels;

@@ -263,6 +263,7 @@ fn agents_of(
                 env: entry.env.clone(),
                 timeout_ms: entry.timeout_ms.unwrap_or(config.agent_timeout_ms.value),
                 grace_ms: entry.grace_ms.unwrap_or(config.grace_ms.value),
+                terminal: entry.terminal,
             };
             Some((name.clone(), spec))
         })

@@ -37,6 +37,7 @@ pub(crate) fn agent_of(
     let env = environment(fields, sink);
     let timeout_ms = fields.duration("timeout", sink).map(|limit| limit.value);
     let grace_ms = fields.duration("grace", sink).map(|grace| grace.value);
+    let terminal = fields.boolean("terminal", sink).is_some_and(|terminal| terminal.value);
     if let Some(kind) = fields.choice("kind", &[("oneshot", true), ("acp", false)], sink)
         && !kind.value
     {
@@ -47,7 +48,7 @@ pub(crate) fn agent_of(
     let entry = argv.map(|argv| {
         let prompt = channel_of(&argv, channel, sink);
         let argv = argv.value.into_iter().map(|word| word.value).collect();
-        AgentEntry { argv, prompt, env, timeout_ms, grace_ms, unused }
+        AgentEntry { argv, prompt, env, timeout_ms, grace_ms, terminal, unused }
     });
     (AgentName::new(name), entry)
 }

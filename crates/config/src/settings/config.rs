@@ -101,6 +101,8 @@ pub struct AgentEntry {
     pub timeout_ms: Option<u64>,
     /// Time between TERM and the end of the tree, in milliseconds.
     pub grace_ms: Option<u64>,
+    /// Whether it gets a terminal of its own.
+    pub terminal: bool,
     /// Keys of the manifest that this version accepts and does not use.
     pub unused: Vec<(String, Node)>,
 }

@@ -27,6 +27,8 @@ pub struct LauncherSpec {
     pub resumes_max: u32,
     /// Limit of one attempt, in milliseconds on the monotonic clock.
     pub timeout_ms: Option<u64>,
+    /// Whether it gets a terminal of its own, which people can attach to.
+    pub terminal: bool,
 }
 
 /// What a launcher told of its progress: the newest entry of its journal.

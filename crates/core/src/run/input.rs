@@ -79,6 +79,8 @@ pub enum Input {
         role: Option<RoleName>,
         /// Its argv.
         argv: Vec<String>,
+        /// Whether it gets a terminal of its own.
+        terminal: bool,
     },
     /// Admission gives a resource.
     Grant(Grant),

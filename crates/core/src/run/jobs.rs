@@ -3,7 +3,7 @@
 use super::block::Block;
 use super::event::Event;
 use super::input::{Ingested, Rejected};
-use super::state::{Job, JobState, Purpose};
+use super::state::{Job, JobState, Purpose, Run};
 use super::step::Draft;
 use crate::exit::{Exit, Started};
 use crate::ids::{AgentId, JobId, RoleName};
@@ -23,6 +23,7 @@ impl Draft {
         agent: &AgentId,
         role: Option<&RoleName>,
         argv: &[String],
+        terminal: bool,
     ) -> Result<(), Rejected> {
         self.require_going_on()?;
         let (_, launcher) = self.run.launcher().ok_or(Rejected::Unknown("launcher"))?;
@@ -37,7 +38,7 @@ impl Draft {
             return Err(Rejected::Already("registered under this id"));
         }
         let (agent, role, argv) = (agent.clone(), role.cloned(), argv.to_vec());
-        self.create_job(Purpose::LauncherAgent { agent, role, argv });
+        self.create_job(Purpose::LauncherAgent { agent, role, argv, terminal });
         Ok(())
     }
 
@@ -132,6 +133,23 @@ impl Job {
         match self.purpose {
             Purpose::LauncherAgent { .. } => true,
             Purpose::Launcher { .. } | Purpose::Agent { .. } | Purpose::Gate { .. } => false,
+        }
+    }
+}
+
+impl Run {
+    /// Whether a job for `purpose` gets a terminal of its own.
+    pub fn has_terminal(&self, purpose: &Purpose) -> bool {
+        match purpose {
+            Purpose::Launcher { .. } => self.launcher().is_some_and(|(spec, _)| spec.terminal),
+            Purpose::LauncherAgent { terminal, .. } => *terminal,
+            Purpose::Agent { feature, role, .. } => self.plan().is_some_and(|(spec, _)| {
+                let own = spec.features.get(feature);
+                let named = own.and_then(|own| spec.role_named(own, role));
+                let agent = named.and_then(|(_, agent)| spec.agents.get(agent));
+                agent.is_some_and(|agent| agent.terminal)
+            }),
+            Purpose::Gate { .. } => false,
         }
     }
 }

@@ -165,6 +165,8 @@ pub enum Purpose {
         role: Option<RoleName>,
         /// Its argv.
         argv: Vec<String>,
+        /// Whether it gets a terminal of its own.
+        terminal: bool,
     },
     /// A builder of a feature.
     Agent {

@@ -58,7 +58,9 @@ impl Draft {
             Input::Deny { feature, commit, actor, comments } => {
                 self.deny(feature, commit, actor, comments)
             }
-            Input::StartAgent { agent, role, argv } => self.start_agent(agent, role.as_ref(), argv),
+            Input::StartAgent { agent, role, argv, terminal } => {
+                self.start_agent(agent, role.as_ref(), argv, *terminal)
+            }
             Input::Grant(grant) => self.grant(grant),
             Input::Report(report) => self.report(report),
             Input::Answer { key, report } => {

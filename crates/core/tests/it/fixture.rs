@@ -113,6 +113,7 @@ pub(crate) fn plan_spec(shape: &Shape) -> PlanSpec {
         env: BTreeMap::new(),
         timeout_ms: 1_000,
         grace_ms: 10,
+        terminal: false,
     };
     PlanSpec {
         title: "a plan".to_owned(),
@@ -168,6 +169,7 @@ pub(crate) fn launcher_spec() -> LauncherSpec {
         style: SelectionStyle::EnvironmentOnly,
         resumes_max: 1,
         timeout_ms: None,
+        terminal: false,
     }
 }
 

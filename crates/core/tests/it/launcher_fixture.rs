@@ -17,7 +17,12 @@ pub(crate) fn agent(id: &str) -> AgentId {
 }
 
 pub(crate) fn start_agent(id: &str) -> Input {
-    Input::StartAgent { agent: agent(id), role: None, argv: vec!["true".to_owned()] }
+    Input::StartAgent {
+        agent: agent(id),
+        role: None,
+        argv: vec!["true".to_owned()],
+        terminal: false,
+    }
 }
 
 pub(crate) fn journal(wave: u32) -> Journal {

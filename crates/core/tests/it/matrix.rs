@@ -157,7 +157,7 @@ fn git_inputs(run: &Run) -> Vec<(&'static str, Input)> {
 
 fn start_agent(id: &str) -> Input {
     let agent = AgentId::new(id).unwrap();
-    Input::StartAgent { agent, role: None, argv: vec!["true".to_owned()] }
+    Input::StartAgent { agent, role: None, argv: vec!["true".to_owned()], terminal: false }
 }
 
 fn quarantined(run: &Run) -> Input {

@@ -13,7 +13,7 @@ use tidegate_process::{ControlClient, ControlError, JobDir, OutputHints, Sweep};
 
 use super::jobs::{After, Entry, Jobs, is_launcher};
 use super::what::{TRIES_OF_A_REFUSAL, may_pass};
-use super::{launch, room};
+use super::{launch, room, stalls};
 use crate::agents_seen::{AgentsSeen, living_processes, next_staleness};
 use crate::clock;
 
@@ -160,6 +160,7 @@ impl Jobs {
                 return entry.again_later();
             }
         }
+        entry.shim = Some(started.shim.clone());
         if entry.row == Row::Launching {
             self.note_start(id, started);
             entry.row = Row::Running;
@@ -178,10 +179,12 @@ impl Jobs {
         match outcome {
             Ok(()) => {
                 entry.stop_sent = true;
+                stalls::clear(id, entry);
                 After::Wait
             }
             Err(error) => {
                 tracing::warn!(job = %id, error, "its shim did not take the stop");
+                stalls::note(id, entry);
                 entry.again_later()
             }
         }

@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tidegate_core::exit::Started;
+use tidegate_core::exit::{Identity, Started};
 use tidegate_core::ids::{JobId, RunId};
 use tidegate_core::run::{Ingested, Purpose};
 use tidegate_core::verdict::Row;
@@ -17,6 +17,7 @@ use tidegate_process::{Changed, ShimProgram, Spawner, Watcher, What};
 
 use super::context::Shared;
 use super::repos::Repos;
+use super::stalls;
 use crate::engine::Target;
 
 /// The supervisor of all jobs of one daemon.
@@ -46,6 +47,8 @@ pub(super) struct Entry {
     pub(super) watched: bool,
     /// Whether its shim accepted the stop.
     pub(super) stop_sent: bool,
+    /// Its shim, once that was seen.
+    pub(super) shim: Option<Identity>,
     /// What was last read of its launcher's files.
     pub(super) ingested: Option<Ingested>,
     /// Whether it is only watched for its agents: the launcher itself has ended.
@@ -82,6 +85,7 @@ impl Jobs {
             watcher: Watcher::start(hints)?,
             entries: Mutex::default(),
         });
+        stalls::watch(&jobs);
         let listener = Arc::downgrade(&jobs);
         std::thread::Builder::new().name("job-hints".into()).spawn(move || {
             listen(&changes, &listener);
@@ -140,6 +144,7 @@ impl Jobs {
                 spawned: false,
                 watched: false,
                 stop_sent: false,
+                shim: None,
                 ingested: None,
                 agents_only: false,
                 waits: 0,
@@ -224,6 +229,21 @@ impl Jobs {
         self.ctx.report(id.run(), report);
     }
 
+    /// The jobs whose shim is known, as they are now.
+    pub(super) fn with_shims(&self) -> Vec<(JobId, Entry)> {
+        let entries = self.entries();
+        let known = entries.iter().filter(|(_, entry)| entry.shim.is_some() && !entry.agents_only);
+        known.map(|(id, entry)| (id.clone(), entry.clone())).collect()
+    }
+
+    /// Looks at a job whose shim acts again, without the pause of earlier looks.
+    pub(super) fn act_again(self: &Arc<Self>, id: &JobId) {
+        if let Some(entry) = self.entries().get_mut(id) {
+            entry.waits = 0;
+        }
+        self.look(id);
+    }
+
     fn process_ended(self: &Arc<Self>, id: &JobId) {
         if let Some(entry) = self.entries().get_mut(id) {
             entry.spawned = false;
@@ -239,6 +259,7 @@ impl Entry {
         self.row = looked.row;
         self.watched = looked.watched;
         self.stop_sent = looked.stop_sent;
+        self.shim = looked.shim;
         self.ingested = looked.ingested;
         self.waits = looked.waits;
         // An end that was told meanwhile stands.

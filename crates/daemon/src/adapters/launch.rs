@@ -25,6 +25,9 @@ use crate::environment;
 /// Name of the prompt within a job directory.
 const PROMPT: &str = "prompt";
 
+/// A terminal before anybody attaches: wide enough for the programs that draw one.
+const TERMINAL: OutputMode = OutputMode::Terminal { rows: 40, cols: 120 };
+
 /// What is run, before limits and environment are added.
 struct Program {
     argv: Vec<OsString>,
@@ -57,6 +60,12 @@ pub(super) fn compose(
     variables::set(env, "TIDEGATE_JOB_DIR", path(dir.path()));
     let token = Spec::fresh_nonce().map_err(|error| format!("make a token: {error}"))?;
     variables::set(env, "TIDEGATE_TOKEN", token.as_bytes());
+    let output = if run.has_terminal(&job.purpose) {
+        variables::terminal(env);
+        TERMINAL
+    } else {
+        OutputMode::Pipe
+    };
     Ok(Spec {
         v: tidegate_process::record::VERSION,
         job: id.to_string(),
@@ -66,7 +75,7 @@ pub(super) fn compose(
         cwd: Text::from(program.cwd.into_os_string()),
         env: program.env.into_iter().map(|(n, v)| (as_text(n), as_text(v))).collect(),
         stdin: program.stdin,
-        output: OutputMode::Pipe,
+        output,
         limits: Limits {
             timeout_ms: program.timeout_ms,
             segment_bytes: limits::SEGMENT_BYTES,

@@ -51,6 +51,19 @@ pub(super) fn set(variables: &mut Vec<Variable>, name: &str, value: impl Into<Ve
     variables.push((name.as_bytes().to_vec(), value.into()));
 }
 
+/// What a job with a terminal is told of it: the one that its shim plays, not the one that its user
+/// submitted from.
+pub(super) fn terminal(variables: &mut Vec<Variable>) {
+    let of_another = |name: &[u8]| {
+        matches!(name, b"LINES" | b"COLUMNS" | b"TERMCAP" | b"TMUX" | b"TMUX_PANE" | b"STY")
+            || [&b"TERM_PROGRAM"[..], b"KITTY_", b"WEZTERM_", b"VTE_"]
+                .iter()
+                .any(|prefix| name.starts_with(prefix))
+    };
+    variables.retain(|(name, _)| !of_another(name));
+    set(variables, "TERM", "xterm-256color");
+}
+
 /// What a launcher is told of its selection.
 pub(super) fn selection(variables: &mut Vec<Variable>, spec: &LauncherSpec, resume: Option<u32>) {
     let selection = &spec.selection;

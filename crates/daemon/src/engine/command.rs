@@ -92,6 +92,8 @@ pub enum Command {
         role: Option<RoleName>,
         /// Its argv.
         argv: Vec<String>,
+        /// Whether it gets a terminal of its own.
+        terminal: bool,
     },
     /// The files of a launcher's job directory changed.
     Nudge {

@@ -77,9 +77,10 @@ impl AtWork<'_, '_, '_, '_> {
                 self.pause_lanes(scope, reason.as_deref(), actor)
             }
             Command::ResumeLanes { scope, actor } => self.resume_lanes(scope, actor),
-            Command::StartAgent { run, agent, role, argv } => {
+            Command::StartAgent { run, agent, role, argv, terminal } => {
                 let (agent, role, argv) = (agent.clone(), role.clone(), argv.clone());
-                let mut outcome = self.input(run, &Input::StartAgent { agent, role, argv })?;
+                let mut outcome =
+                    self.input(run, &Input::StartAgent { agent, role, argv, terminal: *terminal })?;
                 let job = outcome.moved.as_ref().and_then(|(_, run)| run.jobs.keys().next_back());
                 outcome.data = json!({ "jobId": job.map(ToString::to_string) });
                 Ok(outcome)

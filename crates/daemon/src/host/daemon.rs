@@ -128,8 +128,14 @@ pub fn run(options: &Options) -> Result<Outcome, HostError> {
     let adapters =
         Adapters::start(&ctx, options.shim.clone(), hold).map_err(io("start threads for"))?;
     adapters.end_leftovers(&store).map_err(HostError::Epoch)?;
-    let mut life =
-        Life { files, epoch, home_id: began.home_id, git: ctx.git.clone(), handle, inbox };
+    let mut life = Life {
+        files,
+        token: ctx.token,
+        home_id: began.home_id,
+        git: ctx.git.clone(),
+        handle,
+        inbox,
+    };
     let outcome = life.live(store, adapters, options);
     // Nothing starts from here on.
     workers.close();
@@ -167,7 +173,7 @@ fn look_for_strays(home: &Path, store: &mut Store, token: &mut Token) -> Result<
 /// The parts of a running daemon.
 struct Life {
     files: HomeFiles,
-    epoch: u64,
+    token: (u64, u64),
     home_id: String,
     git: Git,
     handle: Handle,
@@ -181,14 +187,14 @@ impl Life {
         adapters: Adapters,
         options: &Options,
     ) -> Result<(), HostError> {
-        let supervisor = format!("{}-{}", self.home_id, self.epoch);
+        let supervisor = format!("{}-{}", self.home_id, self.token.1);
         let mut chance = engine::Real;
         let (mut engine, recovered) =
             engine::recover(store, adapters, caps(), supervisor.clone(), &mut chance)?;
         for (run, why) in &recovered.corrupt {
             tracing::error!(%run, why, "corrupt; its lane is held");
         }
-        tracing::info!(epoch = self.epoch, adopted = recovered.adopted.len(), "the daemon runs");
+        tracing::info!(epoch = self.token.1, adopted = recovered.adopted.len(), "the daemon runs");
         let socket = self.files.socket();
         let io = |doing, path: &Path| {
             let path = path.to_owned();
@@ -201,7 +207,7 @@ impl Life {
             git: self.git.clone(),
             version: env!("CARGO_PKG_VERSION"),
             supervisor,
-            epoch: self.epoch,
+            token: self.token,
             started_at: clock::wall(),
         };
         let server = http::start(listener, site).map_err(io("serve", &socket))?;

@@ -32,8 +32,8 @@ pub struct Site {
     pub version: &'static str,
     /// The daemon's name in events and documents.
     pub supervisor: String,
-    /// Its fencing epoch.
-    pub epoch: u64,
+    /// Its fencing token: generation and epoch.
+    pub token: (u64, u64),
     /// When it started, on the wall clock.
     pub started_at: WallMs,
 }

@@ -192,7 +192,7 @@ pub(super) async fn start_agent(
         let run = order.run(&id).await?;
         order.scope.require_own(&run)?;
         let (what, run_id) = (format!("agents {run}"), run.to_string());
-        let command = Command::StartAgent { run, agent, role, argv };
+        let command = Command::StartAgent { run, agent, role, argv, terminal: request.terminal };
         let mut data = order.give(&what, command).await?;
         add(&mut data, "runId", run_id.into());
         add(&mut data, "agentId", request.agent_id.into());

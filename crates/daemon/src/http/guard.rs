@@ -81,7 +81,7 @@ async fn in_envelope(response: Response) -> Response {
 }
 
 /// A client of another version may read, but not command.
-fn check_version(headers: &HeaderMap, own: &str) -> Result<(), Problem> {
+pub(super) fn check_version(headers: &HeaderMap, own: &str) -> Result<(), Problem> {
     let Some(theirs) = headers.get(VERSION_HEADER) else { return Ok(()) };
     let theirs = String::from_utf8_lossy(theirs.as_bytes());
     if theirs == own {

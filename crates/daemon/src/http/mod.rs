@@ -19,6 +19,7 @@ mod server;
 mod stream;
 mod submit;
 mod submit_plan;
+mod terminal;
 #[cfg(test)]
 mod tests;
 mod turns;

@@ -173,7 +173,7 @@ pub(super) async fn daemon(State(app): Shared, ConnectInfo(caller): From) -> Res
 
 /// Whether the store can be read and the engine takes commands.
 pub(super) async fn ready(State(app): Shared) -> Response {
-    let (supervisor, epoch) = (app.site.supervisor.clone(), app.site.epoch);
+    let (supervisor, epoch) = (app.site.supervisor.clone(), app.site.token.1);
     let started_at = app.site.started_at.0;
     reply(app.look(Viewer::last_seq).await.map(|seq| {
         serde_json::json!({

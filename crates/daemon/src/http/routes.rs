@@ -13,7 +13,7 @@ use tidegate_protocol::{ErrorCode, Problem};
 
 use super::app::App;
 use super::guard::guard;
-use super::{commands, projects, reads, reply, stream, submit, turns};
+use super::{commands, projects, reads, reply, stream, submit, terminal, turns};
 
 /// All routes of the API.
 pub(super) fn router(app: Arc<App>) -> Router {
@@ -27,6 +27,7 @@ pub(super) fn router(app: Arc<App>) -> Router {
         .route("/runs/{id}/retry", post(commands::retry))
         .route("/runs/{id}/approve", post(commands::approve))
         .route("/runs/{id}/agents", post(commands::start_agent))
+        .route("/runs/{id}/terminal", get(terminal::attach))
         .route("/runs/{id}/nudge", post(commands::nudge))
         .route("/runs/{id}/pause", post(turns::pause))
         .route("/runs/{id}/resume", post(turns::resume))

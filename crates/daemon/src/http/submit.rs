@@ -161,6 +161,7 @@ fn launcher_work(home: &Path, place: &Place, work: &LauncherWork) -> Result<Pinn
         style,
         resumes_max: work.resume_limit.unwrap_or(RESUMES_MAX),
         timeout_ms: None,
+        terminal: work.terminal,
     };
     // What the settings said of the launcher is in its spec: their bytes are not named again.
     Ok((Work::Launcher { spec, state: Launcher::default() }, Vec::new()))

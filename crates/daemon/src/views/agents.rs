@@ -29,13 +29,25 @@ pub(super) fn agents(
     for (id, job) in &derived.run.jobs {
         let Some(name) = agent_name(&job.purpose) else { continue };
         let known = recorded.jobs.get(id) == Some(job);
-        let doc = of_job(&name, id, job, known, paths);
+        let mut doc = of_job(&name, id, job, known, paths);
+        let terminal = derived.run.has_terminal(&job.purpose);
+        (doc.session_backend, doc.attach_mode) = (backend(terminal), mode(terminal));
         let later = found.get(&name).is_none_or(|other| other.started_at <= doc.started_at);
         if later {
             found.insert(name, doc);
         }
     }
     found.into_values().collect()
+}
+
+/// What the standard streams of a job are.
+pub(super) fn backend(terminal: bool) -> SessionBackend {
+    if terminal { SessionBackend::Terminal } else { SessionBackend::Process }
+}
+
+/// How one looks at a job.
+pub(super) fn mode(terminal: bool) -> AttachMode {
+    if terminal { AttachMode::Session } else { AttachMode::LogTail }
 }
 
 /// The name of the agent that a job is: its id within the run, or `<feature>/<role>`.

@@ -22,6 +22,26 @@ pub(super) fn attention(derived: &Derived) -> Vec<AttentionDoc> {
             commit: None,
         });
     }
+    for (job, stall) in &derived.stalled {
+        // While nothing is asked of it, its job goes on and nobody need act.
+        let state = run.jobs.get(job).map(|job| &job.state);
+        let asked = run.status.cancel().is_some()
+            || state.is_some_and(|state| matches!(state, JobState::Stopping { .. }));
+        if !asked {
+            continue;
+        }
+        found.push(AttentionDoc {
+            reason: "shim_unresponsive".to_owned(),
+            feature: None,
+            job_id: Some(job.to_string()),
+            message: format!("job {job} cannot be ended: {}", stall.words),
+            unblocks: format!(
+                "`kill -CONT {0}` lets it act; `kill -KILL {0}` gives it up, and what it left is ended",
+                stall.pid
+            ),
+            commit: None,
+        });
+    }
     for (id, job) in &run.jobs {
         let (reason, message) = match &job.state {
             JobState::Finished { exit, .. } if exit.requires_human => {

@@ -5,9 +5,11 @@ use tidegate_core::exit::{Exit, Reason};
 use tidegate_core::ids::JobId;
 use tidegate_core::launcher::AgentProcess;
 use tidegate_core::run::{Event, Ingested, Input, JobState, Report, Run, Status, step};
+use tidegate_core::time::WallMs;
 use tidegate_core::verdict::{Row, Verdict, verdict};
+use tidegate_process::stalled::Stalled;
 
-use super::moment;
+use super::moment::{self, stamp};
 use super::sight::Sight;
 use crate::agents_seen::is_alive;
 
@@ -24,6 +26,26 @@ pub struct Derived {
     pub odd: Vec<(JobId, String)>,
     /// Jobs whose directories could not be looked at, and why: of these nothing is concluded.
     pub unseen: Vec<(JobId, String)>,
+    /// Shims that live and do not act: their jobs go on, and cannot be ended.
+    pub stalled: Vec<(JobId, Stall)>,
+}
+
+/// A shim that does not act, in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stall {
+    /// Its pid.
+    pub pid: u32,
+    /// Since when, and what is known of it.
+    pub words: String,
+}
+
+impl Stall {
+    fn of(stalled: &Stalled, at: WallMs) -> Self {
+        let pid = stalled.pid;
+        let since = stamp(stalled.since.unwrap_or(at));
+        let how = if stalled.stopped { "is stopped" } else { "does not answer" };
+        Self { pid, words: format!("shim unresponsive since {since}: process {pid} {how}") }
+    }
 }
 
 /// Draws what follows from `sight`. A run that waits or has ended stays as it is.
@@ -34,6 +56,7 @@ pub fn derive(recorded: &Run, sight: &Sight) -> Derived {
         resume_due: None,
         odd: Vec::new(),
         unseen: Vec::new(),
+        stalled: Vec::new(),
     };
     if !matches!(recorded.status, Status::Running { .. }) {
         return derived;
@@ -50,6 +73,8 @@ pub fn derive(recorded: &Run, sight: &Sight) -> Derived {
         derived.draw(Report::Ingested(sight.ingested.clone()), sight);
     }
     derived.look_at_sweep(sight);
+    let stalled = sight.stalled.iter().map(|(job, seen)| (job.clone(), Stall::of(seen, sight.at)));
+    derived.stalled = stalled.collect();
     derived
 }
 

@@ -113,6 +113,15 @@ fn because(facts: &Facts<'_>) -> String {
     }
     match &run.status {
         Status::Pending => format!("it waits for {}", waits.unwrap_or_default()),
+        Status::Running { cancel: Some(actor), .. } if !facts.derived.stalled.is_empty() => {
+            let stalls = facts
+                .derived
+                .stalled
+                .iter()
+                .map(|(job, stall)| format!("job {job} cannot be ended: {}", stall.words));
+            let stalls: Vec<String> = stalls.collect();
+            format!("{actor} asked for its end; {}", stalls.join("; "))
+        }
         Status::Running { cancel: Some(actor), .. } => {
             let live = run.jobs.values().filter(|job| job.state.is_live()).count();
             let jobs = if live == 1 { "1 job is".to_owned() } else { format!("{live} jobs are") };

@@ -8,7 +8,7 @@ use tidegate_core::run::{Job, JobState, Purpose, Run};
 use tidegate_process::output::OutputReader;
 use tidegate_protocol::{IdentityDoc, JobDoc, JobList};
 
-use super::agents::agent_name;
+use super::agents::{agent_name, backend, mode};
 use super::derive::Derived;
 use super::moment::stamp;
 use super::place::{HomePaths, text};
@@ -19,6 +19,8 @@ pub(super) fn jobs(recorded: &Run, derived: &Derived, paths: &HomePaths) -> JobL
         let odd = derived.odd.iter().find(|(odd, _)| odd == id).map(|(_, why)| why.as_str());
         let known = recorded.jobs.get(id) == Some(job);
         let mut doc = document(id, job, known, odd, paths);
+        let terminal = derived.run.has_terminal(&job.purpose);
+        (doc.session_backend, doc.attach_mode) = (backend(terminal), mode(terminal));
         let unseen = derived.unseen.iter().find(|(unseen, _)| unseen == id);
         doc.detail = doc.detail.or_else(|| unseen.map(|(_, why)| format!("not looked at: {why}")));
         doc
@@ -109,6 +111,8 @@ fn document(id: &JobId, job: &Job, recorded: bool, odd: Option<&str>, paths: &Ho
         output_bytes: exit.map(|exit| exit.output_bytes),
         requires_human: odd.is_some() || exit.is_some_and(|exit| exit.requires_human),
         detail: odd.or_else(|| exit.and_then(|exit| exit.detail.clone())),
+        session_backend: backend(false),
+        attach_mode: mode(false),
         dir: text(&paths.job(id)),
         recorded,
     }

@@ -4,9 +4,9 @@ use tidegate_core::ids::JobId;
 use tidegate_core::launcher::{Launcher, LauncherSpec};
 use tidegate_core::run::{Job, Run, Status, Work};
 use tidegate_core::time::WallMs;
-use tidegate_protocol::{Ages, DaemonDoc, PauseDoc, RunDoc, RunKind, SessionBackend, Text};
+use tidegate_protocol::{Ages, DaemonDoc, PauseDoc, RunDoc, RunKind, Text};
 
-use super::agents::agents;
+use super::agents::{agents, backend};
 use super::attention::attention;
 use super::derive::Derived;
 use super::feature_doc::features;
@@ -84,7 +84,7 @@ pub fn run_document(facts: &Facts<'_>) -> RunDoc {
         resume_action: words.action,
         resume_attempts: launcher.resumes,
         resume_limit: launcher.resume_limit,
-        session_backend: SessionBackend::Process,
+        session_backend: backend(run.launcher().is_some_and(|(spec, _)| spec.terminal)),
         supervisor_id: run.supervisor.clone(),
         lease_expires_at: lease,
         detail: words.detail,

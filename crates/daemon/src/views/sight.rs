@@ -9,6 +9,7 @@ use tidegate_core::run::{Ingested, Run};
 use tidegate_core::time::WallMs;
 use tidegate_core::verdict::{Mark, Observation};
 use tidegate_process::observe;
+use tidegate_process::stalled::{self, Stalled};
 
 use super::place::HomePaths;
 use crate::agents_seen::AgentsSeen;
@@ -21,6 +22,8 @@ pub struct Sight {
     /// What the directories of jobs say whose end is not recorded; an error text where one could
     /// not be looked at.
     pub jobs: BTreeMap<JobId, Result<Observation, String>>,
+    /// Shims that live and do not act.
+    pub stalled: BTreeMap<JobId, Stalled>,
     /// What the launcher's files say, whether recorded or not.
     pub ingested: Ingested,
     /// Files of the launcher that do not read, and what is wrong with them.
@@ -36,7 +39,16 @@ impl Sight {
             let seen = observe::observe(&paths.job(id), &job.nonce);
             (id.clone(), seen.map_err(|error| error.to_string()))
         });
-        let mut sight = Self { at, jobs: jobs.collect(), ..Self::default() };
+        let jobs: BTreeMap<_, _> = jobs.collect();
+        let held = jobs.iter().filter_map(|(id, seen)| match seen {
+            Ok(Observation { started: Mark::Present(started), lock_held: true, .. }) => {
+                let stalled = stalled::stalled(&paths.job(id), &started.shim)?;
+                Some((id.clone(), stalled))
+            }
+            Ok(_) | Err(_) => None,
+        });
+        let stalled = held.collect();
+        let mut sight = Self { at, jobs, stalled, ..Self::default() };
         let launcher = run.launcher().and_then(|(_, launcher)| launcher.job.as_ref());
         if let Some(job) = launcher {
             let AgentsSeen { ingested, damaged } =

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use tidegate_core::ids::{FeatureId, RunId};
+use tidegate_core::run::Run;
 use tidegate_protocol::{
     DaemonDoc, ErrorCode, EventView, ExplainDoc, FeatureList, JobList, LaneList, Problem,
     ProjectDoc, ProjectList, RunDoc,
@@ -182,6 +183,17 @@ impl Viewer {
     ) -> Result<Option<T>, Problem> {
         let Some(reader) = &mut self.reader else { return Ok(None) };
         reader.read(ask).map(Some).map_err(|error| store_problem(&error))
+    }
+
+    /// The run as it stands by what is seen now.
+    pub(super) fn derived(&mut self, prefix: &str) -> Result<Run, Problem> {
+        let loaded = self.load(prefix)?;
+        Ok(self.look(&loaded).1.run)
+    }
+
+    /// The home's paths.
+    pub(super) fn paths(&self) -> &HomePaths {
+        &self.paths
     }
 
     fn load(&mut self, prefix: &str) -> Result<Loaded, Problem> {

@@ -43,6 +43,12 @@ impl Words {
         if let Some((spec, launcher)) = run.launcher() {
             words.of_launcher(derived, spec, launcher);
         }
+        if let Some((_, stall)) = derived.stalled.first() {
+            words.detail = Some(match words.detail.take() {
+                Some(detail) => format!("{detail}; {}", stall.words),
+                None => stall.words.clone(),
+            });
+        }
         words
     }
 

@@ -22,6 +22,7 @@ record!(LauncherSpec {
     style "style",
     resumes_max "resumesMax",
     timeout_ms "timeoutMs",
+    terminal (or_default "terminal"),
 });
 
 record!(Finalized { completed "completed", exit_code "exitCode" });

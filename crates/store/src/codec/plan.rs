@@ -58,6 +58,7 @@ record!(AgentSpec {
     env "env",
     timeout_ms "timeoutMs",
     grace_ms "graceMs",
+    terminal (or_default "terminal"),
 });
 
 words!(PromptChannel { Stdin "stdin", Argv "argv", File "file" });

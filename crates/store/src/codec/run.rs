@@ -10,7 +10,12 @@ words!(Phase { Branch "branch", Merge "merge" });
 
 tagged!(Purpose by "word" {
     Launcher "launcher" { resume_wave resume_wave "resumeWave" },
-    LauncherAgent "launcher_agent" { agent agent "agent", role role "role", argv argv "argv" },
+    LauncherAgent "launcher_agent" {
+        agent agent "agent",
+        role role "role",
+        argv argv "argv",
+        terminal terminal (or_default "terminal"),
+    },
     Agent "agent" { feature feature "feature", role role "role", iteration iteration "iteration" },
     Gate "gate" {
         feature feature "feature",

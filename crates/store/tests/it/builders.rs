@@ -51,6 +51,7 @@ pub(crate) fn launcher_work() -> Work {
         style: SelectionStyle::Append,
         resumes_max: 1,
         timeout_ms: Some(60_000),
+        terminal: false,
     };
     Work::Launcher { spec, state: Launcher::default() }
 }
@@ -77,6 +78,7 @@ pub(crate) fn plan_work(review: ReviewPolicy) -> Work {
         env: BTreeMap::from([("A".to_owned(), "b=c\n".to_owned())]),
         timeout_ms: 1000,
         grace_ms: 100,
+        terminal: false,
     };
     let gate = GateSpec {
         run: GateRun::Argv(vec!["cargo".into(), "test".into()]),

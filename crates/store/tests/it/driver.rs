@@ -250,9 +250,12 @@ pub(crate) fn input(chance: &mut Chance, run: &Run) -> Input {
         1 if chance.one_in(20) => Input::Cancel { actor: "user".into() },
         2 | 3 => Input::Claim { supervisor: "s".into() },
         4 => Input::Report(Report::Ingested(ingested(chance))),
-        5 if chance.one_in(3) => {
-            Input::StartAgent { agent: agent(chance), role: None, argv: vec!["agent".into()] }
-        }
+        5 if chance.one_in(3) => Input::StartAgent {
+            agent: agent(chance),
+            role: None,
+            argv: vec!["agent".into()],
+            terminal: chance.one_in(2),
+        },
         6..=10 if !features.is_empty() => {
             let feature = features[chance.below(features.len())].clone();
             if chance.one_in(8) {

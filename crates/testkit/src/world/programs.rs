@@ -158,7 +158,10 @@ impl World {
             Act::Report { agent, code } => self.report_agent(job, &agent, code),
             Act::Ask { agent } => {
                 let (run, argv) = (job.run().clone(), vec!["agent".to_owned()]);
-                self.order("launcher", Command::StartAgent { run, agent, role: None, argv });
+                self.order(
+                    "launcher",
+                    Command::StartAgent { run, agent, role: None, argv, terminal: false },
+                );
             }
             Act::Exit(code) => self.program_ended(pid, MainEnd::Code(code)),
             Act::Die(signal) => self.program_ended(pid, MainEnd::Signal(signal)),

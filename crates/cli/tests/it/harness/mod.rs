@@ -1,6 +1,7 @@
 //! What every test stands on: a home of its own with a repository, the verbs as a user calls them,
 //! waiting for conditions, and facts about processes. It knows no test.
 
+mod desk;
 mod home;
 mod namespace;
 mod output;
@@ -10,6 +11,7 @@ mod tree;
 mod until;
 mod wire;
 
+pub(crate) use desk::Desk;
 pub(crate) use home::Home;
 pub(crate) use namespace::namespace;
 pub(crate) use output::Output;

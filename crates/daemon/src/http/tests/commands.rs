@@ -52,6 +52,7 @@ fn commands_are_handed_on_with_what_they_name() {
                 agent: AgentId::new("a1").unwrap(),
                 role: Some(RoleName::new("builder").unwrap()),
                 argv: vec!["sh".into(), "-c".into(), "true".into()],
+                terminal: false,
             },
         ),
     ];

@@ -114,7 +114,7 @@ fn panic_is_an_internal_envelope() {
         git: tidegate_git::Git::new(std::sync::Arc::new(tidegate_git::StdExec)),
         version: "0",
         supervisor: String::new(),
-        epoch: 1,
+        token: (0, 1),
         started_at: tidegate_core::time::WallMs(0),
     };
     let app = std::sync::Arc::new(crate::http::app::App::new(site, stopping));

@@ -42,7 +42,7 @@ impl Served {
             git: Git::new(Arc::new(StdExec)),
             version: VERSION,
             supervisor: "home-1".into(),
-            epoch: 1,
+            token: (0, 1),
             started_at: WallMs(0),
         };
         let server = start(UnixListener::bind(&socket).unwrap(), site).unwrap();

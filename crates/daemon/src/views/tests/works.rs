@@ -20,6 +20,7 @@ pub(crate) fn launcher(start: Option<u32>, end: Option<u32>, resumes_max: u32) -
         style: SelectionStyle::EnvironmentOnly,
         resumes_max,
         timeout_ms: None,
+        terminal: false,
     };
     Work::Launcher { spec, state: Launcher::default() }
 }
@@ -48,6 +49,7 @@ pub(crate) fn plan(review: ReviewPolicy) -> Work {
         env: BTreeMap::new(),
         timeout_ms: 1000,
         grace_ms: 100,
+        terminal: false,
     };
     let gate = GateSpec {
         run: GateRun::Argv(vec!["true".into()]),

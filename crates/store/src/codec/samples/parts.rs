@@ -169,8 +169,13 @@ pub(crate) fn purposes() -> Vec<Purpose> {
     vec![
         Purpose::Launcher { resume_wave: None },
         Purpose::Launcher { resume_wave: Some(2) },
-        Purpose::LauncherAgent { agent: agent(), role: Some(role()), argv: paths() },
-        Purpose::LauncherAgent { agent: agent(), role: None, argv: vec![] },
+        Purpose::LauncherAgent {
+            agent: agent(),
+            role: Some(role()),
+            argv: paths(),
+            terminal: true,
+        },
+        Purpose::LauncherAgent { agent: agent(), role: None, argv: vec![], terminal: false },
         Purpose::Agent { feature: feature("berths"), role: role(), iteration: 2 },
         gate_of(Phase::Branch),
         gate_of(Phase::Merge),

@@ -26,6 +26,7 @@ pub(super) fn launcher_spec(style: SelectionStyle) -> LauncherSpec {
         style,
         resumes_max: 1,
         timeout_ms: None,
+        terminal: true,
     }
 }
 
@@ -61,8 +62,14 @@ pub(super) fn plan_spec() -> PlanSpec {
         attempts_max: 3,
     };
     let env = || BTreeMap::from([("K".to_owned(), "v".to_owned())]);
-    let agent_spec =
-        |prompt| AgentSpec { argv: paths(), prompt, env: env(), timeout_ms: u64::MAX, grace_ms: 0 };
+    let agent_spec = |prompt| AgentSpec {
+        argv: paths(),
+        prompt,
+        env: env(),
+        timeout_ms: u64::MAX,
+        grace_ms: 0,
+        terminal: true,
+    };
     let gate_spec = |run| GateSpec { run, env: env(), cache: vec!["target".into()], timeout_ms: 5 };
     PlanSpec {
         title: "T".into(),
