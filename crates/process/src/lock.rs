@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use tidegate_core::exit::Identity;
 
-use crate::identity;
+use crate::{identity, procfs};
 use crate::record::IdentityRecord;
 use crate::sys::ofd;
 
@@ -132,26 +132,41 @@ impl HomeLock {
     /// When `/proc` does not let us look.
     pub fn is_holder(path: &Path, process: &Identity) -> io::Result<bool> {
         let Some(proved) = identity::prove(process)? else { return Ok(false) };
-        let lock = std::fs::metadata(path)?;
-        let proc = PathBuf::from(format!("/proc/{}", process.pid));
-        let mut holds = false;
-        for entry in std::fs::read_dir(proc.join("fd"))? {
-            let name = entry?.file_name();
-            // Descriptors come and go while they are listed.
-            let Ok(open) = std::fs::metadata(proc.join("fd").join(&name)) else { continue };
-            if (open.dev(), open.ino()) != (lock.dev(), lock.ino()) {
-                continue;
-            }
-            let info = std::fs::read_to_string(proc.join("fdinfo").join(&name));
-            holds |= info.is_ok_and(|info| {
-                info.lines().any(|line| {
-                    line.starts_with("lock:") && line.contains("OFDLCK") && line.contains("WRITE")
-                })
-            });
-        }
+        let holds = holds(process.pid, &std::fs::metadata(path)?, "OFDLCK")?;
         // Still the same process, so what was read was its own.
         Ok(holds && proved.signal(0)? != identity::Sent::Gone)
     }
+
+    /// Whoever holds the lock as far as `/proc` lets us look, whatever its note says; for people.
+    ///
+    /// # Errors
+    /// When the file or the process table cannot be read.
+    pub fn holders(path: &Path) -> io::Result<Vec<u32>> {
+        let lock = std::fs::metadata(path)?;
+        let all = procfs::all()?.into_iter().map(|proc| proc.pid);
+        Ok(all.filter(|pid| holds(*pid, &lock, "").unwrap_or(false)).collect())
+    }
+}
+
+/// Whether a descriptor of the process carries a lock of this kind on this very file.
+fn holds(pid: u32, lock: &std::fs::Metadata, kind: &str) -> io::Result<bool> {
+    let proc = PathBuf::from(format!("/proc/{pid}"));
+    for entry in std::fs::read_dir(proc.join("fd"))? {
+        let name = entry?.file_name();
+        // Descriptors come and go while they are listed.
+        let Ok(open) = std::fs::metadata(proc.join("fd").join(&name)) else { continue };
+        if (open.dev(), open.ino()) != (lock.dev(), lock.ino()) {
+            continue;
+        }
+        let info = std::fs::read_to_string(proc.join("fdinfo").join(&name)).unwrap_or_default();
+        let is_it = |line: &str| {
+            line.starts_with("lock:") && line.contains("WRITE") && line.contains(kind)
+        };
+        if info.lines().any(is_it) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn read_note(file: &File) -> Option<LockNote> {

@@ -1,7 +1,7 @@
 //! What the kernel says of a process: its time on a core, its writes, its memory.
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
@@ -68,4 +68,31 @@ pub(crate) fn kill(pid: u32) -> bool {
     let pid = i32::try_from(pid).ok().filter(|pid| *pid > 1).and_then(Pid::from_raw);
     let process = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
     process.is_some_and(|process| pidfd_send_signal(process, Signal::KILL).is_ok())
+}
+
+/// Ends every process whose environment or command line names `text`, until none is left; what could not be ended.
+pub(crate) fn sweep(text: &str) -> Vec<u32> {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    loop {
+        let left = mentioning(text);
+        if left.is_empty() || Instant::now() >= deadline {
+            return left;
+        }
+        for pid in left {
+            kill(pid);
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Living processes, but for this one, whose environment or command line names `text`.
+fn mentioning(text: &str) -> Vec<u32> {
+    let names = |pid: u32, file: &str| {
+        let bytes = std::fs::read(path(pid, file)).unwrap_or_default();
+        bytes.windows(text.len()).any(|part| part == text.as_bytes())
+    };
+    let entries = PathBuf::from("/proc").read_dir().into_iter().flatten().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let others = pids.filter(|pid| *pid != std::process::id());
+    others.filter(|pid| names(*pid, "cmdline") || names(*pid, "environ")).collect()
 }

@@ -5,10 +5,14 @@ use std::process::{Command, Stdio};
 use anyhow::{Result, bail};
 
 /// A program, the Debian package that has it, and whether the tests are pointless without it.
-const TOOLS: [(&str, &str, bool); 5] = [
+const TOOLS: [(&str, &str, bool); 9] = [
     ("git", "git", true),
     ("bash", "bash", true),
     ("awk", "mawk", true),
+    ("curl", "curl", true),
+    ("jq", "jq", true),
+    ("perl", "perl", true),
+    ("ps", "procps", true),
     ("setpriv", "util-linux", false),
     ("faketime", "faketime", false),
 ];

@@ -22,6 +22,8 @@ const START_LIMIT: Duration = Duration::from_secs(30);
 const ASK_LIMIT: Duration = Duration::from_secs(2);
 /// Daemons that somebody kills before they answer, until it is told.
 const KILLS_MAX: u32 = 5;
+/// How long the lock may look as if it were held by no daemon.
+const STRANGER_LIMIT: Duration = Duration::from_secs(1);
 /// Pause between two questions.
 const PAUSE: Duration = Duration::from_millis(3);
 
@@ -89,6 +91,9 @@ fn wait_until_answering(home: &Home, mut child: Child) -> Result<(), CliError> {
             }
             // It was killed, or it found another daemon. That one is waited for, unless it was
             // dying: a killed process lets go of its lock a moment after its socket.
+            if found == Presence::Absent && begun.elapsed() >= STRANGER_LIMIT {
+                no_stranger(home)?;
+            }
             if found == Presence::Absent && !read::daemon(home)?.running {
                 kills += u32::from(killed);
                 child = spawn(home)?;
@@ -103,6 +108,14 @@ fn wait_until_answering(home: &Home, mut child: Child) -> Result<(), CliError> {
         }
         std::thread::sleep(PAUSE);
     }
+}
+
+/// Fails when a process that is no daemon holds the lock: no daemon will ever come up beside it.
+fn no_stranger(home: &Home) -> Result<(), CliError> {
+    let Some(stranger) = tidegate_daemon::host::stranger(home.path()) else { return Ok(()) };
+    let (pid, command) = (stranger.pid, stranger.command);
+    let text = format!("process {pid} holds the daemon's lock and is no daemon: {command}");
+    Err(unreachable(&text, home).hint(format!("end process {pid}; then try again")))
 }
 
 /// Starts `daemon run` in a session of its own, with its output in the home's log.

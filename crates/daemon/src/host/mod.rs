@@ -5,10 +5,12 @@ mod daemon;
 mod files;
 mod signals;
 mod spool;
+mod stranger;
 mod takeover;
 mod vigil;
 
 pub use daemon::{HostError, Options, Outcome, run};
 pub use files::{HomeFiles, prepare_home};
 pub use spool::{leave_registration, place_of};
+pub use stranger::{Stranger, stranger};
 pub use takeover::{TakeoverError, takeover};

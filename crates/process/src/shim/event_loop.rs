@@ -73,8 +73,13 @@ impl Shim {
         loop {
             let before = self.stage;
             match self.stage {
-                Stage::Running | Stage::Stopping { .. } if self.ended.is_some() => {
+                Stage::Running if self.ended.is_some() => {
                     self.stage = Stage::Draining { until: now + self.spec.limits.drain_ms };
+                }
+                // The rest of the tree was asked to end, too, and has the same time for it.
+                Stage::Stopping { kill_at } if self.ended.is_some() => {
+                    let drained = now + self.spec.limits.drain_ms;
+                    self.stage = Stage::Draining { until: kill_at.max(drained) };
                 }
                 Stage::Running if self.deadline_ms.is_some_and(|deadline| now >= deadline) => {
                     self.stop(Cause::Timeout, self.spec.limits.grace_ms);

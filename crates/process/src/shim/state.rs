@@ -187,8 +187,8 @@ impl Shim {
         }
     }
 
-    /// Starts ending the job: TERM to the group, KILL after `grace_ms`. False when the main
-    /// process has ended before.
+    /// Starts ending the job: TERM to every process, KILL to those that are left after `grace_ms`.
+    /// False when the main process has ended before.
     pub(crate) fn stop(&mut self, cause: Cause, grace_ms: u64) -> bool {
         self.reap();
         let now = clock::mono_ms();
@@ -198,14 +198,19 @@ impl Shim {
                 self.cause = Some(cause);
                 self.stage = Stage::Stopping { kill_at };
                 self.terminate_group();
+                self.terminate_others();
                 true
             }
-            Stage::Stopping { kill_at: before } if self.ended.is_none() => {
+            Stage::Stopping { kill_at: before } => {
                 self.stage = Stage::Stopping { kill_at: kill_at.min(before) };
                 true
             }
+            Stage::Draining { until } if self.cause.is_some() => {
+                self.stage = Stage::Draining { until: kill_at.min(until) };
+                true
+            }
             // Someone is in a hurry: grandchildren get no more time, the outcome stays.
-            Stage::Running | Stage::Stopping { .. } | Stage::Draining { .. } => {
+            Stage::Running | Stage::Draining { .. } => {
                 self.stage = Stage::Draining { until: now };
                 self.cause.is_some()
             }
@@ -223,6 +228,17 @@ impl Shim {
         for signal in [libc::SIGTERM].into_iter().chain(hangup).chain([libc::SIGCONT]) {
             if self.signal_group(signal).is_err() {
                 let _ = self.child.pidfd.send(signal);
+            }
+        }
+    }
+
+    /// TERM to what left the group: who leads a session of its own may have a state to save, too.
+    fn terminate_others(&self) {
+        // A table that cannot be read ends nobody politely; the sweep proves its end anyway.
+        let Ok(members) = self.claim.members() else { return };
+        for proc in members.iter().filter(|proc| proc.group != self.child.identity.pid) {
+            for signal in [libc::SIGTERM, libc::SIGCONT] {
+                let _ = tree::signal(proc, signal);
             }
         }
     }
