@@ -3,18 +3,17 @@
 . "$(dirname "$0")/shape.sh"
 
 new "$R"; cd "$R"
-python3 - <<'P' | git fast-import --quiet
-import sys
-w=sys.stdout.write; t=1700000000
-n=20000
-for i in range(n):
-    b='file %d\n'%i+('x'*(i%97))+'\n'; w('blob\nmark :%d\ndata %d\n%s\n'%(i+1,len(b),b))
-w('commit refs/heads/main\nmark :%d\ncommitter Case <keeper@example.org> %d +0000\ndata 4\nbulk\n'%(n+1,t))
-for i in range(n): w('M 100644 :%d d%03d/f%05d.txt\n'%(i+1,i%400,i))
-w('\n'); prev=n+1
-for c in range(199):
-    b='rev %d\n'%c; m=prev+1
-    w('commit refs/heads/main\nmark :%d\ncommitter Case <keeper@example.org> %d +0000\ndata 5\nrev%02d\nfrom :%d\nM 100644 inline d%03d/f%05d.txt\ndata %d\n%s\n'%(m,t+60*(c+1),c%100,prev,c%400,c,len(b),b)); prev=m
-P
+perl -e '
+  my ($n, $time) = (shift, 1700000000);
+  for my $i (0 .. $n - 1) { my $text = "file $i\n" . "x" x ($i % 97) . "\n"; print "blob\nmark :", $i + 1, "\ndata ", length $text, "\n$text\n" }
+  print "commit refs/heads/main\nmark :", $n + 1, "\ncommitter Keeper <keeper\@example.org> $time +0000\ndata 4\nbulk\n";
+  printf "M 100644 :%d d%03d/f%05d.txt\n", $_ + 1, $_ % 400, $_ for 0 .. $n - 1;
+  my $last = $n + 1;
+  for my $i (1 .. 199) {
+    $time += 60; my $text = "edit $i\n"; my $mark = $n + 1 + $i;
+    print "\ncommit refs/heads/main\nmark :$mark\ncommitter Keeper <keeper\@example.org> $time +0000\ndata ", length "c$i", "\nc$i\nfrom :$last\n";
+    printf "M 100644 inline d%03d/f%05d.txt\ndata %d\n%s\n", $i % 400, $i, length $text, $text; $last = $mark;
+  }
+' "${FILES:-20000}" | git fast-import --quiet
 git reset -q --hard main
-holds sh -c '[ "$(git ls-files | wc -l)" = 20000 ]'
+holds [ "$(git ls-files | wc -l)" = "${FILES:-20000}" ]

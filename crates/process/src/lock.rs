@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use tidegate_core::exit::Identity;
 
-use crate::{identity, procfs};
 use crate::record::IdentityRecord;
 use crate::sys::ofd;
+use crate::{identity, procfs};
 
 /// Longest note that is read, in bytes.
 const NOTE_BYTES_MAX: usize = 4 << 10;
@@ -159,9 +159,8 @@ fn holds(pid: u32, lock: &std::fs::Metadata, kind: &str) -> io::Result<bool> {
             continue;
         }
         let info = std::fs::read_to_string(proc.join("fdinfo").join(&name)).unwrap_or_default();
-        let is_it = |line: &str| {
-            line.starts_with("lock:") && line.contains("WRITE") && line.contains(kind)
-        };
+        let is_it =
+            |line: &str| line.starts_with("lock:") && line.contains("WRITE") && line.contains(kind);
         if info.lines().any(is_it) {
             return Ok(true);
         }

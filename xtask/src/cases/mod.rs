@@ -71,10 +71,9 @@ fn play<'c>(cases: &[&'c Case], terms: &Terms) -> Result<Vec<Played<'c>>> {
                     let at = next.fetch_add(1, Ordering::Relaxed);
                     let Some(case) = cases.get(at) else { return };
                     let verdict = one(case, terms, &scratch);
-                    done.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((
-                        at,
-                        Played { case, verdict },
-                    ));
+                    done.lock()
+                        .unwrap_or_else(std::sync::PoisonError::into_inner)
+                        .push((at, Played { case, verdict }));
                 }
             });
         }

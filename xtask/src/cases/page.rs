@@ -35,7 +35,10 @@ fn text(played: &[Played<'_>]) -> Result<String> {
         categories.entry(&one.case.category).or_default().push(one);
     }
     for (category, all) in categories {
-        writeln!(text, "\n## {category}\n\n| case | what went wrong there | what holds here | verdict |\n|---|---|---|---|")?;
+        writeln!(
+            text,
+            "\n## {category}\n\n| case | what went wrong there | what holds here | verdict |\n|---|---|---|---|"
+        )?;
         for one in all {
             let case = one.case;
             writeln!(

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
+use super::Terms;
 use super::case::{Case, folder};
 use super::verdict::Verdict;
-use super::Terms;
 
 /// Limits of a scenario's single waits that its whole time may take.
 const WAITS_MAX: u32 = 5;
@@ -22,7 +22,10 @@ pub(super) fn play(case: &Case, terms: &Terms, scratch: &Path) -> Result<Verdict
     stage.set(case)?;
     let mut scenario = stage.call(case, terms)?.spawn().context("cannot start bash")?;
     let Some(status) = wait(&mut scenario, terms.limit * WAITS_MAX)? else {
-        return Ok(Verdict::Fails(format!("not over within {} s", (terms.limit * WAITS_MAX).as_secs())));
+        return Ok(Verdict::Fails(format!(
+            "not over within {} s",
+            (terms.limit * WAITS_MAX).as_secs()
+        )));
     };
     let verdict = Verdict::read(stage.path(), status.code());
     Ok(match verdict {

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use anstream::adapter::StripBytes;
 use serde_json::json;
 use tidegate_daemon::output::OutputReader;
 use tidegate_protocol::{ErrorCode, JobDoc, Text};
@@ -18,7 +19,8 @@ use crate::read;
 /// Print the output of a run's jobs
 ///
 /// Of a launcher run: what the launcher wrote, all its attempts joined. Of a plan run: every job,
-/// each under a heading. The bytes are printed as they were written.
+/// each under a heading. The bytes are printed as they were written; on a terminal without the
+/// sequences that would act on it, unless `--raw` is given.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -38,6 +40,10 @@ pub(crate) struct Args {
     /// Only the last lines of each job
     #[arg(short = 'n', long, value_name = "LINES")]
     tail: Option<usize>,
+
+    /// Let control sequences act on this terminal
+    #[arg(long)]
+    raw: bool,
 
     /// Only this job
     #[arg(long, value_name = "ID", value_parser = values::job, conflicts_with_all = ["agent", "feature"])]
@@ -59,9 +65,10 @@ impl Args {
     /// When there is no such run or job, or standard output is closed.
     pub(crate) fn run(self, context: &mut Context) -> Result<Exit, CliError> {
         let home = context.home()?;
-        let Self { run, follow, tail, job, agent, feature } = self;
+        let Self { run, follow, tail, raw, job, agent, feature } = self;
         let run = read::run(&home, &run)?.run_id;
         let mut printer = Printer::new(Choice { job, agent, feature }, tail);
+        printer.raw |= raw;
         if context.out.is_json() && !follow {
             let jobs = read::jobs(&home, &run)?.jobs;
             let chosen: Vec<_> = printer.choice.of(&jobs).into_iter().map(entry).collect();
@@ -141,14 +148,17 @@ fn look(
 pub(crate) struct Printer {
     choice: Choice,
     lines: Option<usize>,
-    tails: Vec<(String, Tail)>,
+    tails: Vec<(String, Tail, StripBytes)>,
     headed: Option<String>,
+    /// Whether the bytes are printed as they are, on a terminal, too.
+    raw: bool,
 }
 
 impl Printer {
     /// Prints what `choice` takes; of each job only the last `lines`, if given.
     pub(crate) fn new(choice: Choice, lines: Option<usize>) -> Self {
-        Self { choice, lines, tails: Vec::new(), headed: None }
+        let raw = !Out::is_terminal();
+        Self { choice, lines, tails: Vec::new(), headed: None, raw }
     }
 
     /// Prints what is new; gives the number of jobs that are meant.
@@ -159,14 +169,14 @@ impl Printer {
             let directory = Path::new(&job.dir);
             let failed =
                 |source: std::io::Error| CliError::io("read the output in", directory, &source);
-            let known = self.tails.iter().position(|(id, _)| *id == job.job_id);
+            let known = self.tails.iter().position(|(id, ..)| *id == job.job_id);
             let index = known.unwrap_or(self.tails.len());
             if known.is_none() {
                 let mut tail = Tail::new(directory);
                 if let Some(lines) = self.lines {
                     tail.skip_to_last(lines).map_err(failed)?;
                 }
-                self.tails.push((job.job_id.clone(), tail));
+                self.tails.push((job.job_id.clone(), tail, StripBytes::new()));
             }
             loop {
                 let bytes = self.tails[index].1.read().map_err(failed)?;
@@ -183,7 +193,12 @@ impl Printer {
                     out.line(heading(job))?;
                     self.headed = Some(job.job_id.clone());
                 }
-                out.bytes(&bytes)?;
+                if self.raw {
+                    out.bytes(&bytes)?;
+                } else {
+                    let plain: Vec<&[u8]> = self.tails[index].2.strip_next(&bytes).collect();
+                    out.bytes(&plain.concat())?;
+                }
             }
         }
         Ok(chosen.len())
