@@ -13,6 +13,7 @@ mod headers;
 mod mask;
 mod pages;
 mod places;
+mod proofs;
 mod purity;
 mod size;
 mod sleeps;
@@ -77,6 +78,7 @@ fn check() -> Result<Vec<Finding>> {
         findings.extend(places::check(source));
         findings.extend(sleeps::check(source));
     }
+    findings.extend(proofs::check(&root, &sources)?);
     findings.extend(failpoints::check(&sources));
     findings.extend(arrows::check(&crate::workspace::metadata(false)?)?);
     findings.extend(pages::check(&root, &files)?);

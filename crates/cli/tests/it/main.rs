@@ -24,6 +24,7 @@ mod frozen;
 mod harness;
 mod hostile;
 mod inits;
+mod peer_faults;
 mod plan_consent;
 mod plan_dirty;
 mod plan_ends;

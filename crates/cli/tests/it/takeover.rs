@@ -53,6 +53,10 @@ fn holder_of_the_lock_that_is_not_proved_is_left_alone() {
     let output = home.json(&["daemon", "start", "--takeover"]).ends_with(4);
     assert_eq!(output.error(), "daemon_unreachable");
     assert!(!is_gone(stranger.pid()));
+    // No daemon will ever come up beside it: who has the lock is told, and soon.
+    let output = home.json(&["daemon", "start"]).ends_with(4);
+    let holder = format!("process {} holds", std::process::id());
+    assert!(output.text().contains(&holder), "{output:?}");
     drop(lock);
     home.start_daemon();
     home.close();

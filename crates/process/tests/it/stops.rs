@@ -43,6 +43,23 @@ fn stop_kills_a_tree_that_ignores_term() {
 }
 
 #[test]
+fn stop_gives_everybody_below_a_wrapper_the_whole_grace() {
+    let job = Job::sh(
+        "saver='trap \"sleep 0.3; echo saved >> saved; exit\" TERM; echo up >> up; \
+         while :; do sleep 0.02; done'
+         sh -c \"$saver\" & setsid sh -c \"$saver\" & \
+         until [ \"$(cat up 2>/dev/null | wc -l)\" = 2 ]; do sleep 0.02; done; echo all > all; sleep 1000",
+    );
+    job.start();
+    job.wait_file("all");
+    job.control((1, 5)).stop("ana", 20_000).unwrap();
+    assert_eq!(job.wait_shim().code, Some(0));
+    let saved = job.wait_file("saved");
+    assert_eq!(saved.lines().count(), 2, "only one of them could save its state");
+    assert_eq!(job.exit().reason, stopped_by("ana"));
+}
+
+#[test]
 fn stop_reaches_a_job_that_is_itself_stopped() {
     let job = Job::sh("echo $$ > pid; kill -STOP $$; sleep 1000");
     job.start();
