@@ -28,7 +28,7 @@ usage: cargo xtask TASK
   power   power cuts on loop devices, two hundred by default; [NUMBER] [--seed SEED]
   killloop  random victims for ten minutes by default; [--minutes N] [--rounds M]
   sim     simulated worlds, a hundred thousand by default; [NUMBER]
-  cases   public bug reports of other tools, played against this one; [--all | ID | CATEGORY ...]
+  cases   public bug reports of other tools, played against this one; [--all | --hollow | ID | CATEGORY ...]
   races   two to eight daemons at once, a thousand times by default; [NUMBER]
   integrity  sabotages caught and false alarms of honest changes; [NUMBER], a hundred by default
   demo    builds the product without fail points, runs its demo and checks what it reports

@@ -1,10 +1,13 @@
 //! `cargo xtask cases [--all | ID | CATEGORY ...]`: public bug reports of other tools as scenarios, each played against
 //! the real binary in a home, a repository and an environment of its own. What became of all is kept in `docs/cases.md`.
 //!
+//! `--hollow` plays them against a program that says yes to everything and does nothing: none may hold then.
+//!
 //! A scenario is a text for bash that speaks through one adapter (`cases/lib/verbs.sh`) and asserts facts
 //! (`cases/lib/facts.sh`). This module knows neither the product nor any single case.
 
 mod case;
+mod hollow;
 mod page;
 mod stage;
 #[cfg(test)]
@@ -43,6 +46,9 @@ struct Played<'c> {
 /// Plays the cases that are named, by id or by category, or all; fails when one of them does not hold.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let cases = case::load()?;
+    if arguments.iter().any(|word| word == "--hollow") {
+        return hollow::run(&cases.iter().collect::<Vec<_>>());
+    }
     let all = arguments.is_empty() || arguments.iter().any(|word| word == "--all");
     let wanted = |case: &&Case| {
         all || arguments.iter().any(|word| *word == case.id || *word == case.category)

@@ -1,7 +1,6 @@
 //! A share of the cases with every run of the tests, and the proof that cases can fail.
 
 use std::io::Write as _;
-use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -12,24 +11,24 @@ use super::case::{Case, load};
 use super::verdict::Verdict;
 use super::{SHARE, Terms, page, play};
 
-/// A product that says yes to everything and does nothing.
-const HOLLOW: &str = r#"#!/bin/sh
-echo '{"ok":true,"data":{"runId":"r0000010000","status":"completed","running":true,"pid":1,"features":[],"runs":[],
-"logs":[],"jobs":[],"events":[],"attention":[],"agentRuntimeSummary":[]}}'
-"#;
-
 /// A number that scatters ids, the same on every machine.
 fn scattered(id: &str) -> u64 {
     let mix = |state: u64, byte: u8| (state ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
     id.bytes().fold(0xcbf2_9ce4_8422_2325, mix)
 }
 
-#[test]
-fn tenth_of_the_cases_holds() -> Result<()> {
-    let cases = load()?;
+/// The same tenth every time.
+fn share(cases: &[Case]) -> Vec<&Case> {
     let mut share: Vec<&Case> = cases.iter().collect();
     share.sort_by_key(|case| scattered(&case.id));
     share.truncate(cases.len().div_ceil(SHARE));
+    share
+}
+
+#[test]
+fn tenth_of_the_cases_holds() -> Result<()> {
+    let cases = load()?;
+    let share = share(&cases);
     let binary = match std::env::var_os("TIDEGATE_BIN") {
         Some(binary) => PathBuf::from(binary),
         None => crate::suite::build()?,
@@ -46,20 +45,7 @@ fn tenth_of_the_cases_holds() -> Result<()> {
 
 #[test]
 fn no_case_holds_for_a_product_that_only_says_yes() -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let binary = folder.path().join("hollow");
-    std::fs::write(&binary, HOLLOW)?;
-    std::fs::set_permissions(&binary, std::fs::Permissions::from_mode(0o755))?;
-    let cases = load()?;
-    let all: Vec<&Case> = cases.iter().collect();
-    let played = play(&all, &Terms { binary, limit: Duration::from_secs(1) })?;
-    let credulous: Vec<&str> = played
-        .iter()
-        .filter(|one| matches!(one.verdict, Verdict::Holds | Verdict::Refused(_)))
-        .map(|one| one.case.id.as_str())
-        .collect();
-    assert!(credulous.is_empty(), "{credulous:?} hold whatever the product does");
-    Ok(())
+    super::hollow::run(&share(&load()?))
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `docs/peer-faults.md` names tests as `FILE#TEST`: each of them exists, and every row names one or says why not.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, Result};
 
@@ -39,7 +39,7 @@ fn findings(text: &str, sources: &[Source]) -> Vec<Finding> {
 
 fn is_test(name: &str, sources: &[Source]) -> bool {
     let Some((file, test)) = name.split_once('#') else { return false };
-    let source = sources.iter().find(|source| source.path == PathBuf::from(file));
+    let source = sources.iter().find(|source| source.path == Path::new(file));
     source.is_some_and(|source| {
         let head = format!("fn {test}(");
         let lines: Vec<&str> = source.text.lines().map(str::trim).collect();
