@@ -1,6 +1,8 @@
 //! Assertions among the tokens of a test: where they stand, what they say, what they demand.
 
-use super::expression::{Strength, arguments, condition, equality, is_constant, joined, matching};
+use super::expression::{
+    Strength, arguments, condition, equality, is_constant, joined, matching, part,
+};
 use super::language::Language;
 use super::lexer::Token;
 use super::line_assertion::{go, ruby, shell};
@@ -37,7 +39,7 @@ pub(super) fn assertions(tokens: &[Token<'_>], language: Language) -> Vec<Assert
             at += 1;
             continue;
         };
-        let slice = &tokens[at..end.max(at + 1)];
+        let slice = part(tokens, at, end.max(at + 1));
         let literals = slice.iter().filter(|token| token.is_literal());
         let literals = literals.map(|token| token.text.to_owned()).collect();
         let line = tokens[at].line;
@@ -201,7 +203,7 @@ fn guarded_block(tokens: &[Token<'_>], at: usize, end: usize) -> usize {
     let indent = tokens[at].indent;
     let behind = (end..tokens.len()).find(|i| tokens[*i].first && tokens[*i].indent <= indent);
     let behind = behind.unwrap_or(tokens.len());
-    let nested = tokens[end..behind].iter().any(|token| token.text.starts_with("assert"));
+    let nested = part(tokens, end, behind).iter().any(|token| token.text.starts_with("assert"));
     if nested { end } else { behind }
 }
 
@@ -358,7 +360,7 @@ fn python(tokens: &[Token<'_>], at: usize) -> Option<Found> {
         return None;
     }
     let end = line_end(tokens, at);
-    let parts = arguments(&tokens[at + 1..end]);
+    let parts = arguments(part(tokens, at + 1, end));
     Some((end, parts.first().map_or(Strength::Nothing, |first| condition(first))))
 }
 

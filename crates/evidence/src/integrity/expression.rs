@@ -24,6 +24,11 @@ pub(super) fn joined(tokens: &[Token<'_>]) -> String {
     texts.join(" ")
 }
 
+/// The tokens from `from` up to `to`; none where texts are so broken that these are out of order.
+pub(super) fn part<'t, 'a>(tokens: &'t [Token<'a>], from: usize, to: usize) -> &'t [Token<'a>] {
+    tokens.get(from..to).unwrap_or_default()
+}
+
 /// Index just behind the delimiter that closes the one at `open`.
 pub(super) fn matching(tokens: &[Token<'_>], open: usize) -> usize {
     let mut depth = 0_usize;

@@ -2,7 +2,7 @@
 
 use super::assertion::{Found, before, by_name, inside, is_named, line_end, next_is};
 use super::expression::{
-    Strength, arguments, condition, equality, is_constant, joined, matching, split,
+    Strength, arguments, condition, equality, is_constant, joined, matching, part, split,
 };
 use super::lexer::Token;
 
@@ -18,7 +18,7 @@ pub(super) fn go(tokens: &[Token<'_>], at: usize) -> Option<Found> {
         if !guards || nested {
             return None;
         }
-        let clause = &tokens[at + 1..open];
+        let clause = part(tokens, at + 1, open);
         let test = *split(clause, &[";"]).last()?;
         let strength = if let [a, b] = split(test, &["!="]).as_slice() {
             if a.last().is_some_and(|a| a.text.to_lowercase().contains("err")) {
@@ -54,7 +54,7 @@ pub(super) fn ruby(tokens: &[Token<'_>], at: usize) -> Option<Found> {
         return None;
     }
     let end = line_end(tokens, at);
-    let line = &tokens[at..end];
+    let line = part(tokens, at, end);
     let has = |words: &[&str]| line.iter().any(|token| words.contains(&token.text));
     let strength = if token.is("expect") {
         if has(&["eq", "eql", "equal", "match_array", "raise_error", "be_nil"]) && !has(&["not_to"])
@@ -92,7 +92,7 @@ pub(super) fn shell(tokens: &[Token<'_>], at: usize) -> Option<Found> {
             token.first || matches!(token.text, ";" | "&&" | "||" | "|")
         })
         .unwrap_or(tokens.len());
-    let line = &tokens[at..end];
+    let line = part(tokens, at, end);
     let has = |words: &[&str]| line.iter().any(|token| words.contains(&token.text));
     match token.text {
         "[" | "test" => {

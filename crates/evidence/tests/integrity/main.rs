@@ -3,6 +3,7 @@
 //! `TIDEGATE_INTEGRITY=N` runs N dishonest and 2 N honest changes; ten and twenty without it.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+mod broken;
 mod honest;
 mod honest_text;
 mod project;

@@ -1,13 +1,13 @@
 //! Tests of Go, and of Java, Kotlin and C#: functions by name or annotation, in braces.
 
-use super::super::expression::matching;
+use super::super::expression::{matching, part};
 use super::super::language::Language;
 use super::super::lexer::{Token, TokenKind};
 use super::Outline;
 use super::block::{Block, Mark, Marks};
 
 fn inner<'t, 'a>(tokens: &'t [Token<'a>], open: usize, end: usize) -> &'t [Token<'a>] {
-    &tokens[open + 1..end.saturating_sub(1).max(open + 1)]
+    part(tokens, open + 1, end.saturating_sub(1))
 }
 
 pub(super) fn go(tokens: &[Token<'_>], text: &str) -> Outline {
@@ -95,7 +95,7 @@ pub(super) fn java(tokens: &[Token<'_>]) -> Outline {
         around.retain(|(end, _)| at < *end);
         let token = tokens[at];
         if let Some((name, end)) = annotation(tokens, at) {
-            pending.take(&tokens[name], &tokens[name + 1..end]);
+            pending.take(&tokens[name], part(tokens, name + 1, end));
             at = end;
         } else if matches!(token.text, "class" | "interface" | "object") && token.is_word() {
             let above = std::mem::take(&mut pending);

@@ -1,5 +1,6 @@
 //! Tests of Python and Ruby, whose blocks are told by indentation here.
 
+use super::super::expression::part;
 use super::super::language::Language;
 use super::super::lexer::{Token, TokenKind};
 use super::Outline;
@@ -45,7 +46,7 @@ pub(super) fn python(tokens: &[Token<'_>]) -> Outline {
         let token = tokens[at];
         if token.first && token.is("@") {
             let end = decorator_end(tokens, at);
-            decorators = marks_of(&tokens[at..end]).within(&decorators);
+            decorators = marks_of(part(tokens, at, end)).within(&decorators);
             decorated.get_or_insert(at);
             at = end;
             continue;
@@ -59,13 +60,13 @@ pub(super) fn python(tokens: &[Token<'_>]) -> Outline {
             at += 1;
             continue;
         };
-        let table = &tokens[decorated.take().unwrap_or(at)..at];
+        let table = part(tokens, decorated.take().unwrap_or(at), at);
         let outer = around.iter().fold(Marks::default(), |marks, outer| marks.within(&outer.marks));
         let marks = std::mem::take(&mut decorators).within(&outer);
         let header_end = colon(tokens, name_at);
         let end = block_end(tokens, at, header_end);
         if token.is("class") {
-            let disabled = tokens[header_end..end]
+            let disabled = part(tokens, header_end, end)
                 .windows(3)
                 .find(|three| three[0].is("__test__") && three[1].is("=") && three[2].is("False"));
             let marks =
@@ -80,7 +81,7 @@ pub(super) fn python(tokens: &[Token<'_>]) -> Outline {
             .filter(|name| !name.is_empty())
             .collect();
         let full = [path.as_slice(), &[name.text]].concat().join(".");
-        let body = &tokens[header_end..end];
+        let body = part(tokens, header_end, end);
         let marks = with_inner_skip(marks, body);
         let is_test = name.text.starts_with("test");
         let block = Block::new(&full, token.line, is_test, body, marks, Language::Python);
@@ -128,7 +129,7 @@ fn python_module_marks(tokens: &[Token<'_>]) -> Marks {
         top && (token.is("pytestmark") || call || token.is("__test__"))
     });
     let Some(at) = at else { return Marks::default() };
-    let line = &tokens[at..decorator_end(tokens, at)];
+    let line = part(tokens, at, decorator_end(tokens, at));
     let off = tokens[at].is("__test__") && line.iter().any(|token| token.is("False"));
     let mut marks = marks_of(line);
     if off {
@@ -174,7 +175,7 @@ pub(super) fn ruby(tokens: &[Token<'_>]) -> Outline {
         let header = tokens[at..].iter().take_while(|t| t.line == token.line).count();
         let header_end = at + header;
         let end = block_end(tokens, at, header_end);
-        let own = ruby_marks(&tokens[word_at..header_end]);
+        let own = ruby_marks(part(tokens, word_at, header_end));
         let marks = around.iter().fold(own, |marks, outer| marks.within(&outer.marks));
         let name = next.map_or("", |next| next.text);
         if group {
@@ -182,7 +183,7 @@ pub(super) fn ruby(tokens: &[Token<'_>]) -> Outline {
             at = header_end;
             continue;
         }
-        let body = &tokens[header_end..end];
+        let body = part(tokens, header_end, end);
         let skipped =
             body.iter().find(|token| token.first && matches!(token.text, "skip" | "pending"));
         let marks = Marks { skip: marks.skip.or_else(|| skipped.map(Mark::at)), ..marks };
@@ -195,7 +196,7 @@ pub(super) fn ruby(tokens: &[Token<'_>]) -> Outline {
 }
 
 fn ruby_marks(header: &[Token<'_>]) -> Marks {
-    let first = header[0];
+    let Some(first) = header.first().copied() else { return Marks::default() };
     let known = |word: &str| matches!(word, "it" | "describe" | "context" | "specify" | "example");
     let prefixed = |letter: char| first.text.strip_prefix(letter).is_some_and(known);
     let tagged = |names: &[&str]| {

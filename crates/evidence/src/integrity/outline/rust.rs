@@ -1,6 +1,6 @@
 //! Tests of Rust: functions under an attribute that ends in `test`, and modules that hold them.
 
-use super::super::expression::matching;
+use super::super::expression::{matching, part};
 use super::super::language::Language;
 use super::super::lexer::Token;
 use super::Outline;
@@ -26,7 +26,7 @@ pub(super) fn read(tokens: &[Token<'_>]) -> Outline {
         let token = tokens[at];
         if token.is("#") && tokens.get(at + 1).is_some_and(|next| next.is("[")) {
             let end = matching(tokens, at + 1);
-            attributes.take(&tokens[at + 2..end.saturating_sub(1)]);
+            attributes.take(part(tokens, at + 2, end.saturating_sub(1)));
             at = end;
         } else if token.is("mod") && tokens.get(at + 1).is_some_and(Token::is_word) {
             let above = std::mem::take(&mut attributes);
@@ -47,12 +47,12 @@ pub(super) fn read(tokens: &[Token<'_>]) -> Outline {
                 continue;
             };
             let end = matching(tokens, open);
-            let body = &tokens[open + 1..end.saturating_sub(1).max(open + 1)];
+            let body = part(tokens, open + 1, end.saturating_sub(1));
             let marks = around.iter().fold(above.marks, |marks, (_, outer)| marks.within(outer));
             let (line, is_test) = (token.line, above.is_test);
             let name = tokens[at + 1].text;
             // `drop(x)` calls no method of that name.
-            let method = tokens[at + 2..open].iter().any(|token| token.is("self"));
+            let method = part(tokens, at + 2, open).iter().any(|token| token.is("self"));
             let name = if method { format!("self::{name}") } else { name.to_owned() };
             let block = Block::new(&name, line, is_test, body, marks, Language::Rust);
             outline.blocks.push(block);

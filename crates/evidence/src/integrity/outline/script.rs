@@ -1,6 +1,6 @@
 //! Tests of JavaScript and TypeScript: calls of `it`, `test` and their kin within `describe`.
 
-use super::super::expression::matching;
+use super::super::expression::{matching, part};
 use super::super::language::Language;
 use super::super::lexer::{Token, TokenKind};
 use super::Outline;
@@ -35,17 +35,17 @@ pub(super) fn read(tokens: &[Token<'_>]) -> Outline {
                 at = call.open + 1;
                 continue;
             }
-            let body = &tokens[call.open + 1..call.end.saturating_sub(1).max(call.open + 1)];
+            let body = part(tokens, call.open + 1, call.end.saturating_sub(1));
             let marks = with_inner_skip(marks, body);
             // `it.skip('x')` and `it.todo('x')` may come without a body.
             let body = without_name(body);
             let line = tokens[at].line;
             let block = Block::new(&name, line, true, body, marks, Language::Script);
-            outline.blocks.push(block.with_table(&tokens[at..call.open]));
+            outline.blocks.push(block.with_table(part(tokens, at, call.open)));
             at = call.end;
         } else if let Some((name, open)) = function_at(tokens, at) {
             let end = matching(tokens, open);
-            let body = &tokens[open + 1..end.saturating_sub(1).max(open + 1)];
+            let body = part(tokens, open + 1, end.saturating_sub(1));
             let (line, marks) = (tokens[at].line, Marks::default());
             outline.blocks.push(Block::new(name, line, false, body, marks, Language::Script));
             at = end;
@@ -105,7 +105,9 @@ fn call_at(tokens: &[Token<'_>], at: usize) -> Option<Call> {
             let name = tokens.get(open + 1)?;
             let named = name.kind == TokenKind::Text || name.is_word() && !name.is("async");
             let defines = name.kind == TokenKind::Text
-                || tokens[open..end].iter().any(|token| token.is("=>") || token.is("function"));
+                || part(tokens, open, end)
+                    .iter()
+                    .any(|token| token.is("=>") || token.is("function"));
             let name = name.text.trim_matches(['"', '\'', '`']).to_owned();
             return (named && defines).then_some(Call { marks, name, open, end, is_group });
         } else if next.kind == TokenKind::Text {
@@ -138,7 +140,7 @@ fn without_name<'t, 'a>(arguments: &'t [Token<'a>]) -> &'t [Token<'a>] {
         return &arguments[start + 1..];
     };
     let end = matching(arguments, open);
-    &arguments[open + 1..end.saturating_sub(1).max(open + 1)]
+    part(arguments, open + 1, end.saturating_sub(1))
 }
 
 /// `function name(...) {` and `const name = (...) => {`.

@@ -1,6 +1,6 @@
 //! Tests of the shell: functions named so, cases of bats, and a test script as a whole.
 
-use super::super::expression::matching;
+use super::super::expression::{matching, part};
 use super::super::language::Language;
 use super::super::lexer::Token;
 use super::Outline;
@@ -17,7 +17,7 @@ pub(super) fn read(tokens: &[Token<'_>]) -> Outline {
             continue;
         };
         let end = matching(tokens, open);
-        let body = &tokens[open + 1..end.saturating_sub(1).max(open + 1)];
+        let body = part(tokens, open + 1, end.saturating_sub(1));
         let skip =
             body.iter().find(|token| token.first && matches!(token.text, "skip" | "startSkipping"));
         let marks = Marks { skip: skip.map(Mark::at), ..Marks::default() };
