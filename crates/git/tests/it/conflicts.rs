@@ -139,6 +139,54 @@ fn prepared_conflict_has_markers_of_three_sides_and_both_sides_intent() {
 }
 
 #[test]
+fn each_path_says_what_kind_of_conflict_it_is_in() {
+    let mut scene = Scene::new();
+    let commits = ["1", "2", "3"].map(|digit| digit.repeat(40));
+    let link = |dir: &std::path::Path, commit: &str| {
+        let entry = format!("160000,{commit},sub");
+        scene.sandbox.git_in(dir, &["update-index", "--add", "--cacheinfo", &entry]);
+    };
+    // Both sides begin anew, from a base that has it all.
+    scene.sandbox.git(&["checkout", "-q", "-B", "main", scene.base.as_str()]);
+    scene.sandbox.write("kept.txt", "one\ntwo\nthree\n");
+    scene.sandbox.write("moved.txt", "some\nlines\nto\nmove\n");
+    scene.sandbox.git(&["add", "-A"]);
+    link(&scene.sandbox.user, &commits[0]);
+    scene.sandbox.git(&["commit", "-q", "-m", "all of it"]);
+    scene.git(&["reset", "-q", "--hard", "main"]);
+    fs::remove_file(scene.request.worktree.join("kept.txt")).unwrap();
+    scene.git(&["mv", "moved.txt", "elsewhere.txt"]);
+    scene.write("both.txt", "feature\n");
+    scene.write("place", "a file\n");
+    scene.git(&["add", "-A", "kept.txt", "both.txt", "place"]);
+    link(&scene.request.worktree, &commits[1]);
+    scene.git(&["commit", "-q", "-m", "feature's"]);
+    scene.sandbox.write("kept.txt", "one\nTWO\nthree\n");
+    fs::remove_file(scene.sandbox.user.join("moved.txt")).unwrap();
+    scene.sandbox.write("both.txt", "target\n");
+    scene.sandbox.write("place/inside.txt", "a folder\n");
+    scene.sandbox.git(&["add", "-A", "kept.txt", "moved.txt", "both.txt", "place"]);
+    link(&scene.sandbox.user, &commits[2]);
+    scene.sandbox.git(&["commit", "-q", "-m", "target's"]);
+    scene.request.feature = Oid::new(scene.git(&["rev-parse", "HEAD"])).unwrap();
+    scene.request.target = scene.sandbox.oid("main");
+    let found: Vec<_> = scene
+        .files()
+        .into_iter()
+        .map(|file| (file.path.to_str().unwrap().to_owned(), file.kind))
+        .collect();
+    let expected = [
+        ("both.txt", ConflictKind::AddAdd),
+        ("elsewhere.txt", ConflictKind::RenameDelete),
+        ("kept.txt", ConflictKind::ModifyDelete),
+        ("moved.txt", ConflictKind::RenameDelete),
+        ("place", ConflictKind::FileDirectory),
+        ("sub", ConflictKind::Submodule),
+    ];
+    assert_eq!(found, expected.map(|(name, kind)| (name.to_owned(), kind)));
+}
+
+#[test]
 fn resolution_is_good_only_when_nothing_is_left_of_the_conflict() {
     let scene = Scene::new();
     assert_eq!(scene.flaws(), [Flaw::NoMerge], "nothing was begun");

@@ -309,3 +309,24 @@ fn merge_repeated_after_a_crash_gives_the_same_commit() {
         |_, _, outcome| assert_eq!(outcome, expected),
     );
 }
+
+#[test]
+fn rebase_repeated_after_a_crash_gives_the_same_commits() {
+    let prepare = || {
+        let sandbox = Sandbox::new();
+        sandbox.branch("feat", "main", &[("b.txt", Some("b"))]);
+        let tip = sandbox.branch("feat2", "feat", &[("c.txt", Some("c"))]);
+        sandbox.write("d.txt", "d");
+        let target = sandbox.commit_all("main moves");
+        let mut request = crate::sandbox::merge_request(&target, &tip);
+        request.keep_as = Some("refs/tidegate/merge/r1/feat".into());
+        (sandbox, request)
+    };
+    let (sandbox, request) = prepare();
+    let expected = sandbox.repo().rebase(&request).unwrap();
+    at_every_call(
+        prepare,
+        |_, repo, request| repo.rebase(request),
+        |_, _, outcome| assert_eq!(outcome, expected),
+    );
+}
