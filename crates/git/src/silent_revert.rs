@@ -18,7 +18,8 @@ use crate::versions::{Pair, Version};
 /// A landing to look at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RevertCheck {
-    /// The commit that the branch was made from.
+    /// The commit that the branch was made from. A later commit of the target that the branch contains narrows the look
+    /// to what landed after it.
     pub base: Oid,
     /// The target before the landing.
     pub target: Oid,
