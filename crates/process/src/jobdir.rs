@@ -29,6 +29,8 @@ pub const INDEX: &str = "index";
 pub const STDIN_LOG: &str = "stdin.log";
 /// Where the shim listens.
 pub const CONTROL: &str = "control.sock";
+/// What of the job cannot be ended, while that is so; for people.
+pub const STUCK: &str = "stuck";
 /// Agents that a launcher registered.
 pub const AGENTS: &str = "agents";
 
@@ -315,6 +317,17 @@ impl JobDir {
         rustix::fs::fsync(&self.fd)?;
         fail_point!("jobdir.after_fsync_dir");
         Ok(())
+    }
+
+    /// Leaves word for readers of what cannot be ended, or takes it back. It is information: not
+    /// synced, and a disk that refuses it changes nothing.
+    pub(crate) fn tell_stuck(&self, what: &[String]) {
+        let _ = if what.is_empty() {
+            self.remove(STUCK)
+        } else {
+            let file = self.create_file(STUCK, OFlags::TRUNC);
+            file.and_then(|mut file| file.write_all(what.join("; ").as_bytes()))
+        };
     }
 
     /// Removes a name; it may be missing.

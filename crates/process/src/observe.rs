@@ -16,7 +16,7 @@ use serde::de::DeserializeOwned;
 use tidegate_core::verdict::{Mark, Observation};
 
 use crate::clock;
-use crate::jobdir::{EXIT, JobDir, JobDirError, LOCK, STARTED};
+use crate::jobdir::{EXIT, JobDir, JobDirError, LOCK, STARTED, STUCK};
 use crate::record::{ExitRecord, StartedFile, StartedRecord, VERSION};
 use crate::sys::ofd;
 
@@ -83,6 +83,13 @@ pub fn look(job_dir: &Path, nonce: &str) -> Result<Seen, JobDirError> {
         seen = look_once(&dir, nonce).map_err(doing)?;
     }
     Ok(seen)
+}
+
+/// What of a job cannot be ended, as its shim left word of it.
+pub fn stuck(job_dir: &Path) -> Option<String> {
+    let bytes = JobDir::open(job_dir).ok()?.read(STUCK).ok()??;
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    (!text.is_empty()).then_some(text)
 }
 
 fn look_once(dir: &JobDir, nonce: &str) -> io::Result<Seen> {

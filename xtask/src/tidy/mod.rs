@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail};
 
 mod arrows;
 mod failpoints;
+mod fault_page;
 mod headers;
 mod mask;
 mod pages;
@@ -82,6 +83,7 @@ fn check() -> Result<Vec<Finding>> {
     findings.extend(failpoints::check(&sources));
     findings.extend(arrows::check(&crate::workspace::metadata(false)?)?);
     findings.extend(pages::check(&root, &files)?);
+    findings.extend(fault_page::check(&root, &sources)?);
     Ok(findings)
 }
 

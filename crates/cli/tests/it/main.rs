@@ -6,6 +6,7 @@
 mod acknowledged;
 mod agents;
 mod attach;
+mod audits;
 #[cfg(feature = "failpoints")]
 mod cancel_points;
 mod cancels;

@@ -1,6 +1,7 @@
 //! One turn: a group of messages, one transaction, then answers and effects.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tidegate_core::admission::{Caps, grants};
 use tidegate_core::home::Home;
@@ -15,6 +16,9 @@ use super::dispatch::{Dispatch, Target};
 use super::handle::{Answer, Message, Request};
 use super::live::{Live, Stage, Staged};
 use super::requests::Failed;
+
+/// A group that takes longer than this to record is told of.
+const SLOW: Duration = Duration::from_millis(150);
 
 /// Where a turn takes clocks and random bits from.
 pub trait Chance {
@@ -37,6 +41,8 @@ pub struct Engine<D> {
     pub(super) owes_admission: bool,
     /// Whether the last group was undone: it is said once.
     is_stuck: bool,
+    /// Groups that took long to record.
+    slow_groups: u64,
 }
 
 /// Why the engine cannot go on.
@@ -67,6 +73,7 @@ impl<D: Dispatch> Engine<D> {
             deferred: Vec::new(),
             owes_admission: false,
             is_stuck: false,
+            slow_groups: 0,
         }
     }
 
@@ -130,7 +137,9 @@ impl<D: Dispatch> Engine<D> {
         }
         let held = self.dispatch.holds_admission();
         let mut space = if self.store.is_short_of_space() { Space::Short } else { Space::Plenty };
+        let begun = std::time::Instant::now();
         let mut outcome = self.attempt(&reports, &requests, (space, held), chance);
+        self.note_slowness(begun.elapsed());
         let urgent = !reports.is_empty() || requests.iter().any(is_urgent);
         if let Err(StoreError::Full) = outcome
             && urgent
@@ -152,6 +161,19 @@ impl<D: Dispatch> Engine<D> {
                 Ok(())
             }
             Err(error) => self.undone(error, reports, requests),
+        }
+    }
+
+    /// Says when the disk takes long: at the first slow group, and each time that there were twice
+    /// as many. Nothing is decided by it.
+    fn note_slowness(&mut self, took: Duration) {
+        if took < SLOW {
+            return;
+        }
+        self.slow_groups += 1;
+        if self.slow_groups.is_power_of_two() {
+            let (ms, count) = (took.as_millis(), self.slow_groups);
+            tracing::warn!(ms, count, "the disk of the home is slow: a group took long to record");
         }
     }
 

@@ -42,6 +42,17 @@ pub(super) fn attention(derived: &Derived) -> Vec<AttentionDoc> {
             commit: None,
         });
     }
+    for (job, why) in &derived.stuck {
+        found.push(AttentionDoc {
+            reason: "requires_human".to_owned(),
+            feature: None,
+            job_id: Some(job.to_string()),
+            message: format!("job {job} cannot be ended: {why}"),
+            unblocks: "end what it names, or restart the machine: the job is not over until then"
+                .to_owned(),
+            commit: None,
+        });
+    }
     for (id, job) in &run.jobs {
         let (reason, message) = match &job.state {
             JobState::Finished { exit, .. } if exit.requires_human => {

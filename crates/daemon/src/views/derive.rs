@@ -24,6 +24,8 @@ pub struct Derived {
     pub resume_due: Option<u32>,
     /// Jobs whose records fit no row of the table, and why.
     pub odd: Vec<(JobId, String)>,
+    /// Jobs that cannot be ended, and what of them lives on.
+    pub stuck: Vec<(JobId, String)>,
     /// Jobs whose directories could not be looked at, and why: of these nothing is concluded.
     pub unseen: Vec<(JobId, String)>,
     /// Shims that live and do not act: their jobs go on, and cannot be ended.
@@ -55,6 +57,7 @@ pub fn derive(recorded: &Run, sight: &Sight) -> Derived {
         recorded: true,
         resume_due: None,
         odd: Vec::new(),
+        stuck: sight.stuck.iter().map(|(job, why)| (job.clone(), why.clone())).collect(),
         unseen: Vec::new(),
         stalled: Vec::new(),
     };

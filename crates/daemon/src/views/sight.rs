@@ -24,6 +24,8 @@ pub struct Sight {
     pub jobs: BTreeMap<JobId, Result<Observation, String>>,
     /// Shims that live and do not act.
     pub stalled: BTreeMap<JobId, Stalled>,
+    /// What of a living job cannot be ended, as its shim says.
+    pub stuck: BTreeMap<JobId, String>,
     /// What the launcher's files say, whether recorded or not.
     pub ingested: Ingested,
     /// Files of the launcher that do not read, and what is wrong with them.
@@ -34,8 +36,11 @@ impl Sight {
     /// Looks at everything of `run` that is not recorded as ended. `home_id` is the one that run
     /// tags of the home carry.
     pub fn of(run: &Run, paths: &HomePaths, home_id: &str, at: WallMs) -> Self {
-        let open = run.jobs.iter().filter(|(_, job)| job.state.is_live());
-        let jobs = open.map(|(id, job)| {
+        let open = || run.jobs.iter().filter(|(_, job)| job.state.is_live());
+        let stuck =
+            open().filter_map(|(id, _)| Some((id.clone(), observe::stuck(&paths.job(id))?)));
+        let stuck = stuck.collect();
+        let jobs = open().map(|(id, job)| {
             let seen = observe::observe(&paths.job(id), &job.nonce);
             (id.clone(), seen.map_err(|error| error.to_string()))
         });
@@ -48,7 +53,7 @@ impl Sight {
             Ok(_) | Err(_) => None,
         });
         let stalled = held.collect();
-        let mut sight = Self { at, jobs, stalled, ..Self::default() };
+        let mut sight = Self { at, jobs, stalled, stuck, ..Self::default() };
         let launcher = run.launcher().and_then(|(_, launcher)| launcher.job.as_ref());
         if let Some(job) = launcher {
             let AgentsSeen { ingested, damaged } =

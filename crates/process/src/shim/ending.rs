@@ -39,7 +39,7 @@ impl Shim {
         let Ok(members) = self.claim.members() else { return };
         if members.is_empty() && self.ended.is_some() {
             fail_point!("shim.after_end_tree");
-            self.requires_human.clear();
+            self.tell_stuck(Vec::new());
             if let Some(cgroup) = &self.claim.cgroup {
                 self.out_of_memory = cgroup.had_oom_kill();
                 cgroup.remove();
@@ -63,7 +63,15 @@ impl Shim {
                 stuck.push(why);
             }
         }
-        self.requires_human = stuck;
+        self.tell_stuck(stuck);
+    }
+
+    /// Notes what cannot be ended, and leaves word of it when it is new.
+    fn tell_stuck(&mut self, stuck: Vec<String>) {
+        if self.requires_human != stuck {
+            self.dir.tell_stuck(&stuck);
+            self.requires_human = stuck;
+        }
     }
 
     fn note_kill(&mut self, proc: &Proc, sent: std::io::Result<Sent>, pass: u32) -> Option<String> {

@@ -256,6 +256,14 @@ impl Home {
         assert!(odd.is_empty(), "{odd:#?}\n{}", self.log());
     }
 
+    /// Asserts of the store alone that the log is whole and the rows are what it tells.
+    #[cfg(feature = "failpoints")]
+    pub(crate) fn verify_store(&self) {
+        let checks = self.json(&["doctor", "--verify"]).data()["checks"].clone();
+        let store = checks.as_array().unwrap().iter().find(|check| check["name"] == "store");
+        assert_eq!(store.unwrap()["ok"], true, "{store:?}\n{}", self.log());
+    }
+
     /// The end of a test whose runs have all ended: the store is sound, the daemon stops, and no
     /// process of the home is left without anybody having swept.
     pub(crate) fn close(self) {
