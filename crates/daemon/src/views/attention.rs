@@ -42,17 +42,7 @@ pub(super) fn attention(derived: &Derived) -> Vec<AttentionDoc> {
             commit: None,
         });
     }
-    for (job, why) in &derived.stuck {
-        found.push(AttentionDoc {
-            reason: "requires_human".to_owned(),
-            feature: None,
-            job_id: Some(job.to_string()),
-            message: format!("job {job} cannot be ended: {why}"),
-            unblocks: "end what it names, or restart the machine: the job is not over until then"
-                .to_owned(),
-            commit: None,
-        });
-    }
+    of_stuck(derived, &mut found);
     for (id, job) in &run.jobs {
         let (reason, message) = match &job.state {
             JobState::Finished { exit, .. } if exit.requires_human => {
@@ -80,6 +70,21 @@ pub(super) fn attention(derived: &Derived) -> Vec<AttentionDoc> {
         });
     }
     found
+}
+
+/// Jobs that are to end and cannot.
+fn of_stuck(derived: &Derived, found: &mut Vec<AttentionDoc>) {
+    for (job, why) in &derived.stuck {
+        found.push(AttentionDoc {
+            reason: "requires_human".to_owned(),
+            feature: None,
+            job_id: Some(job.to_string()),
+            message: format!("job {job} cannot be ended: {why}"),
+            unblocks: "end what it names, or restart the machine: the job is not over until then"
+                .to_owned(),
+            commit: None,
+        });
+    }
 }
 
 fn job_is_launchers(run: &Run, job: &tidegate_core::ids::JobId) -> bool {
