@@ -174,7 +174,8 @@ impl Held {
                     WorkStep::Preparing
                     | WorkStep::Agent(_)
                     | WorkStep::Committing(_)
-                    | WorkStep::Reading(_),
+                    | WorkStep::Reading(_)
+                    | WorkStep::RollingBack(_),
                 ..
             }
             | FeatureState::Verifying { step: GateStep::Running(_), .. }

@@ -22,6 +22,10 @@ pub const DRAIN_MS: u64 = 300;
 pub const AGENT_TIMEOUT_MS: u64 = 2 * 60 * 60 * 1000;
 /// How long a gate may run when its config does not say.
 pub const GATE_TIMEOUT_MS: u64 = 30 * 60 * 1000;
+/// Shortest time between two snapshots of a worktree in which an agent works.
+pub const SNAPSHOT_EVERY_MS: u64 = 30_000;
+/// A snapshot that took long is followed by the next one after this many times as long.
+pub const SNAPSHOT_REST: u32 = 50;
 /// Size of one output segment, in bytes.
 pub const SEGMENT_BYTES: u64 = 64 * 1024 * 1024;
 /// Output kept per job, in bytes; older segments go first.

@@ -40,6 +40,9 @@ pub struct PlanSpec {
     pub commit: CommitRule,
     /// Features of this run that may be active at once.
     pub active_max: u32,
+    /// Shortest time between two snapshots of a worktree in which an agent works, in milliseconds.
+    /// `None`: as built in.
+    pub snapshot_every_ms: Option<u64>,
     /// Names of variables of the pinned environment that agents and gates get beside the
     /// allow-list.
     pub env_pass: Vec<String>,

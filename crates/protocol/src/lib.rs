@@ -37,7 +37,7 @@ pub use problem::{Details, Envelope, Problem};
 pub use project::{ProjectDoc, ProjectList};
 pub use request::{
     ApproveRequest, LanesRequest, MoveProjectRequest, PauseRequest, PriorityRequest,
-    ProjectRequest, RetryRequest, StartAgentRequest, StopDaemonRequest,
+    ProjectRequest, RetryRequest, RollbackRequest, StartAgentRequest, StopDaemonRequest,
 };
 pub use run::{AgentDoc, Ages, AttentionDoc, CorruptDoc, RunDoc, RunPage};
 pub use status::{

@@ -29,6 +29,19 @@ pub struct ApproveRequest {
     pub actor: Option<String>,
 }
 
+/// `POST /runs/{id}/rollback`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct RollbackRequest {
+    /// The feature.
+    pub feature: String,
+    /// The snapshot's number.
+    pub to: u32,
+    /// Name of the user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub actor: Option<String>,
+}
+
 /// `POST /runs/{id}/agents`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

@@ -61,6 +61,7 @@ impl PlanBuilder {
             on_failure: OnFailure::Stop,
             commit: CommitRule::Auto,
             active_max: FEATURES_PER_RUN,
+            snapshot_every_ms: None,
             env_pass: Vec::new(),
         };
         Ok(Self { blobs: vec![(spec.source.clone(), source)], spec })

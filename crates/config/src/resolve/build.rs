@@ -92,6 +92,7 @@ pub(super) fn build(
         on_failure: doc.on_failure.as_ref().map_or(config.on_failure.value, |said| said.value),
         commit: config.commit.value,
         active_max: config.active_features.value,
+        snapshot_every_ms: Some(config.snapshot_every_ms.value),
         env_pass: config.env_pass.value.clone(),
     };
     Some(Resolved {

@@ -105,6 +105,7 @@ fn limits(config: &mut Config, fields: &mut Fields<'_>, layer: usize, sink: &mut
     config.agent_timeout_ms.set(inner.duration("agent_timeout", sink), layer);
     config.gate_timeout_ms.set(inner.duration("gate_timeout", sink), layer);
     config.grace_ms.set(inner.duration("grace", sink), layer);
+    config.snapshot_every_ms.set(inner.duration("snapshot_every", sink), layer);
     inner.finish(sink);
 }
 

@@ -76,6 +76,8 @@ pub struct Config {
     pub gate_timeout_ms: Sourced<u64>,
     /// Time between TERM and the end of the tree, in milliseconds.
     pub grace_ms: Sourced<u64>,
+    /// Shortest time between two snapshots of a worktree in which an agent works, in milliseconds.
+    pub snapshot_every_ms: Sourced<u64>,
     /// Variables of the client that agents and gates get; `NAME_*` takes all that start so.
     pub env_pass: Sourced<Vec<String>>,
     /// The agents.
@@ -188,6 +190,7 @@ impl Default for Config {
             agent_timeout_ms: Sourced::default_of(limits::AGENT_TIMEOUT_MS),
             gate_timeout_ms: Sourced::default_of(limits::GATE_TIMEOUT_MS),
             grace_ms: Sourced::default_of(limits::GRACE_MS),
+            snapshot_every_ms: Sourced::default_of(limits::SNAPSHOT_EVERY_MS),
             env_pass: Sourced::default_of(Vec::new()),
             agents: BTreeMap::new(),
             roles: BTreeMap::new(),

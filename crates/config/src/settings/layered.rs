@@ -286,6 +286,7 @@ fn default_rows(config: &Config) -> BTreeMap<String, (String, Option<Place>)> {
         ("limits.agent_timeout", duration(config.agent_timeout_ms.value)),
         ("limits.gate_timeout", duration(config.gate_timeout_ms.value)),
         ("limits.grace", duration(config.grace_ms.value)),
+        ("limits.snapshot_every", duration(config.snapshot_every_ms.value)),
         ("env.pass", "[]".to_owned()),
     ]
     .into_iter()

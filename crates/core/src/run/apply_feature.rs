@@ -67,6 +67,9 @@ impl Feature {
             | Event::Checked { .. }
             | Event::Reviewed { .. }
             | Event::ConflictFound { .. } => self.apply_of_crew(event, trail),
+            Event::SnapshotTaken { .. }
+            | Event::RollbackRequested { .. }
+            | Event::RolledBack { .. } => self.apply_of_capture(event, trail),
             Event::Committed { tested, .. } => {
                 self.failures = 0;
                 self.approved = false;

@@ -3,7 +3,7 @@
 use super::barrier::Barrier;
 use super::block::Block;
 use super::event::Event;
-use super::feature::{Feature, FeatureState, GateStep, LandStep};
+use super::feature::{Feature, FeatureState, GateStep, LandStep, WorkStep};
 use super::state::{Run, Work};
 use super::step::Draft;
 use crate::ids::FeatureId;
@@ -118,6 +118,7 @@ impl Draft {
         let job = feature.job().and_then(|job| self.run.jobs.get(job));
         if feature.is_terminal()
             || feature.awaits_git()
+            || feature.state.work_step().is_some_and(|step| matches!(step, WorkStep::Agent(_)))
             || job.is_some_and(|job| job.state.is_live())
         {
             return None;

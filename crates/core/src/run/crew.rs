@@ -14,9 +14,6 @@ use crate::ids::{FeatureId, JobId};
 use crate::limits::RECONCILIATIONS_MAX;
 use crate::plan::{CollisionPolicy, Role};
 
-/// Why no snapshot is taken at the end of an attempt.
-const NO_SNAPSHOT: &str = "snapshots come with a later version";
-
 impl Draft {
     /// Decides on the agent that the feature's state waits for.
     pub(super) fn create_agent(&mut self, id: &FeatureId) {
@@ -28,15 +25,14 @@ impl Draft {
         self.create_job(Purpose::Agent { feature: id.clone(), role, iteration });
     }
 
+    /// What follows on an agent's end, once what it left is captured.
     pub(super) fn agent_ended(&mut self, id: &FeatureId, job: &JobId, exit: &Exit) {
         let Some((_, feature)) = self.feature(id) else { return };
         if feature.state.work_step() != Some(&WorkStep::Agent(job.clone())) {
             return;
         }
         let Some(role) = feature.state.role() else { return };
-        let why = NO_SNAPSHOT.to_owned();
-        self.emit(Event::SnapshotSkipped { feature: id.clone(), job: job.clone(), why });
-        if self.run.status.cancel().is_some() {
+        if self.end_if_cancelled(id) {
             return;
         }
         let (feature, done) = (id.clone(), job.clone());

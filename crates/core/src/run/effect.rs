@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::block::Block;
-use super::feature::{FeatureState, LandStep, Merged, WorkStep};
+use super::feature::{Feature, FeatureState, LandStep, Merged, WorkStep};
 use super::state::{JobState, Run, Work};
 use crate::exit::Identity;
 use crate::ids::{AgentId, FeatureId, JobId, Oid};
@@ -62,6 +62,33 @@ pub enum Effect {
         base: Option<Oid>,
         /// The target commit to merge into the branch.
         sync: Option<Oid>,
+    },
+    /// Capture the worktree from time to time, while an agent works there.
+    WatchWorktree {
+        /// The feature.
+        feature: FeatureId,
+        /// The agent's job.
+        job: JobId,
+        /// The commit that the branch began at.
+        base: Oid,
+    },
+    /// Capture what an agent left that has ended.
+    Capture {
+        /// The feature.
+        feature: FeatureId,
+        /// The agent's job.
+        job: JobId,
+        /// The commit that the branch began at.
+        base: Oid,
+    },
+    /// Put the worktree back to a snapshot; what is there is captured first.
+    Rollback {
+        /// The feature.
+        feature: FeatureId,
+        /// The snapshot's number.
+        to: u32,
+        /// The commit that the branch began at.
+        base: Oid,
     },
     /// Commit what the builder left.
     Commit {
@@ -139,7 +166,10 @@ impl Run {
             Work::Launcher { .. } => self.outstanding_of_launcher(&mut open),
             Work::Plan { state, .. } => {
                 for (id, feature) in &state.features {
-                    if let Some((key, effect)) = outstanding_of_feature(id, feature, self.turns(id))
+                    let turn = self.turns(id);
+                    let of_agent = self.outstanding_of_agent(id, feature, turn);
+                    if let Some((key, effect)) =
+                        of_agent.or_else(|| outstanding_of_feature(id, feature, turn))
                     {
                         open.insert(EffectKey(key), effect);
                     }
@@ -172,6 +202,23 @@ impl Run {
         self.trails.get(id).is_some_and(|trail| trail.checked)
     }
 
+    /// What an agent writes is captured while it works, and once it has ended before anything follows.
+    fn outstanding_of_agent(
+        &self,
+        id: &FeatureId,
+        feature: &Feature,
+        turn: u32,
+    ) -> Option<(String, Effect)> {
+        let Some(WorkStep::Agent(job)) = feature.state.work_step() else { return None };
+        let (feature, base) = (id.clone(), feature.base.clone()?);
+        let job = job.clone();
+        Some(if self.jobs.get(&job)?.state.is_finished() {
+            (format!("feature:{id}:{turn}:capture"), Effect::Capture { feature, job, base })
+        } else {
+            (format!("feature:{id}:{turn}:watch"), Effect::WatchWorktree { feature, job, base })
+        })
+    }
+
     fn turns(&self, id: &FeatureId) -> u32 {
         self.trails.get(id).map_or(0, |trail| trail.turns)
     }
@@ -194,7 +241,7 @@ impl Run {
 
 fn outstanding_of_feature(
     id: &FeatureId,
-    feature: &super::feature::Feature,
+    feature: &Feature,
     turn: u32,
 ) -> Option<(String, Effect)> {
     match &feature.state {
@@ -222,6 +269,10 @@ fn outstanding_of_feature(
                 base: feature.base.clone()?,
                 conflict: feature.conflict.clone(),
             },
+        )),
+        FeatureState::Working { step: WorkStep::RollingBack(to), .. } => Some((
+            format!("feature:{id}:{turn}:rollback"),
+            Effect::Rollback { feature: id.clone(), to: *to, base: feature.base.clone()? },
         )),
         FeatureState::Landing(LandStep::Merging) => Some((
             format!("feature:{id}:{turn}:merge"),

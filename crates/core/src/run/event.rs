@@ -1,7 +1,7 @@
 //! The facts of a run. Its state is what [`super::Run::apply`] makes of them, and nothing else.
 
 use super::block::Block;
-use super::feature::{Merged, Tested};
+use super::feature::{Captured, Merged, Tested};
 use super::feedback::Feedback;
 use super::planned::PlannedChange;
 use super::state::{Purpose, Work};
@@ -112,6 +112,12 @@ pub enum Event {
     Reviewed { feature: FeatureId, job: JobId, approved: bool, comments: String },
     /// The merge with the target conflicts; its reconciler is given these paths.
     ConflictFound { feature: FeatureId, paths: Vec<String> },
+    /// A snapshot of its worktree was taken: while the job ran, or at its end.
+    SnapshotTaken { feature: FeatureId, job: JobId, captured: Captured },
+    /// Someone asked to put its worktree back to a snapshot.
+    RollbackRequested { feature: FeatureId, to: u32, actor: String },
+    /// Its worktree is as the snapshot has it; what was there before is in another one.
+    RolledBack { feature: FeatureId, to: u32, captured: Option<Captured> },
     /// No snapshot was taken.
     SnapshotSkipped { feature: FeatureId, job: JobId, why: String },
     /// Its commit for this iteration is known.
@@ -191,6 +197,7 @@ impl Event {
             | Self::WorktreeReady { feature, .. }
             | Self::AttemptFailed { feature, .. }
             | Self::BuilderFinished { feature, .. }
+            | Self::SnapshotTaken { feature, .. }
             | Self::SnapshotSkipped { feature, .. }
             | Self::RoleFinished { feature, .. }
             | Self::ResultRefused { feature, .. }
@@ -199,6 +206,8 @@ impl Event {
             | Self::Checked { feature, .. }
             | Self::Reviewed { feature, .. }
             | Self::ConflictFound { feature, .. }
+            | Self::RollbackRequested { feature, .. }
+            | Self::RolledBack { feature, .. }
             | Self::Committed { feature, .. }
             | Self::IterationFailed { feature, .. }
             | Self::GatePassed { feature, .. }
@@ -250,6 +259,7 @@ impl Event {
             Self::WorktreeReady { .. } => "worktree-ready",
             Self::AttemptFailed { .. } => "attempt-failed",
             Self::BuilderFinished { .. } => "builder-finished",
+            Self::SnapshotTaken { .. } => "snapshot-taken",
             Self::SnapshotSkipped { .. } => "snapshot-skipped",
             Self::RoleFinished { .. } => "role-finished",
             Self::ResultRefused { .. } => "result-refused",
@@ -258,6 +268,8 @@ impl Event {
             Self::Checked { .. } => "checked",
             Self::Reviewed { .. } => "reviewed",
             Self::ConflictFound { .. } => "conflict-found",
+            Self::RollbackRequested { .. } => "rollback-requested",
+            Self::RolledBack { .. } => "rolled-back",
             Self::Committed { .. } => "committed",
             Self::IterationFailed { .. } => "iteration-failed",
             Self::GatePassed { .. } => "gate-passed",

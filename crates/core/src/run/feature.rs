@@ -44,6 +44,23 @@ pub(super) struct Trail {
     pub(super) built: Option<JobId>,
     /// Whether qa has looked at what the last builder made.
     pub(super) checked: bool,
+    /// The newest snapshot that is recorded.
+    pub(super) snapshot: u32,
+}
+
+/// What was captured of a worktree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Captured {
+    /// The snapshot's number among those of its feature, from 1.
+    pub number: u32,
+    /// Its commit, in the repository of snapshots.
+    pub commit: Oid,
+    /// Files in it.
+    pub files: u64,
+    /// Files and folders that are not in it; the snapshot names them.
+    pub left_out: u64,
+    /// How long it took, in milliseconds.
+    pub cost_ms: u64,
 }
 
 /// A commit and its tree: what a gate is about.
@@ -116,6 +133,8 @@ pub enum WorkStep {
     Committing(JobId),
     /// What the agent said is being read.
     Reading(JobId),
+    /// Its worktree is being put back to the snapshot with this number.
+    RollingBack(u32),
 }
 
 /// The steps of one gate.
@@ -197,7 +216,10 @@ impl Feature {
                 ..
             }
             | FeatureState::Verifying { .. } => true,
-            FeatureState::Working { step: WorkStep::AwaitingSlot, .. }
+            FeatureState::Working {
+                step: WorkStep::AwaitingSlot | WorkStep::RollingBack(_),
+                ..
+            }
             | FeatureState::Queued
             | FeatureState::InReview
             | FeatureState::Landing(_)
@@ -213,7 +235,8 @@ impl Feature {
     pub fn awaits_git(&self) -> bool {
         match self.state {
             FeatureState::Working {
-                step: WorkStep::Preparing | WorkStep::Committing(_), ..
+                step: WorkStep::Preparing | WorkStep::Committing(_) | WorkStep::RollingBack(_),
+                ..
             }
             | FeatureState::Landing(LandStep::Merging | LandStep::Updating { .. }) => true,
             FeatureState::Working {
@@ -244,7 +267,8 @@ impl Feature {
                 Some(job)
             }
             FeatureState::Working {
-                step: WorkStep::AwaitingSlot | WorkStep::Preparing, ..
+                step: WorkStep::AwaitingSlot | WorkStep::Preparing | WorkStep::RollingBack(_),
+                ..
             }
             | FeatureState::Verifying { step: GateStep::AwaitingSlot, .. }
             | FeatureState::Landing(

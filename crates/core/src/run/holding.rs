@@ -18,7 +18,11 @@ impl Draft {
             }
             | FeatureState::Landing(LandStep::Merging) => {}
             FeatureState::Working {
-                step: WorkStep::AwaitingSlot | WorkStep::Agent(_) | WorkStep::Reading(_),
+                step:
+                    WorkStep::AwaitingSlot
+                    | WorkStep::Agent(_)
+                    | WorkStep::Reading(_)
+                    | WorkStep::RollingBack(_),
                 ..
             }
             | FeatureState::Landing(

@@ -1,7 +1,8 @@
 //! Everything that can change a run, and how an input is refused.
 
 use super::effect::EffectKey;
-use super::feature::{Merged, Tested};
+use super::feature::Tested;
+use super::outcome::{CaptureOutcome, MergeOutcome, RollbackOutcome, UpdateOutcome};
 use super::planned::PlannedChange;
 use crate::exit::{Exit, Started};
 use crate::ids::{AgentId, FeatureId, JobId, Oid, RoleName};
@@ -70,6 +71,15 @@ pub enum Input {
         actor: String,
         /// What its builder is told.
         comments: String,
+    },
+    /// Someone asks to put a feature's worktree back to a snapshot.
+    Rollback {
+        /// Which.
+        feature: FeatureId,
+        /// The snapshot's number.
+        to: u32,
+        /// Who.
+        actor: String,
     },
     /// The launcher asks Tidegate to start an agent.
     StartAgent {
@@ -159,6 +169,24 @@ pub enum Report {
         feature: FeatureId,
         /// What came of it.
         outcome: WorktreeOutcome,
+    },
+    /// A worktree was captured, or not.
+    Captured {
+        /// The feature.
+        feature: FeatureId,
+        /// The agent's job.
+        job: JobId,
+        /// What came of it.
+        outcome: CaptureOutcome,
+    },
+    /// A worktree was put back to a snapshot, or not.
+    RolledBack {
+        /// The feature.
+        feature: FeatureId,
+        /// The snapshot's number.
+        to: u32,
+        /// What came of it.
+        outcome: RollbackOutcome,
     },
     /// What a builder left was committed, or not.
     Commit {
@@ -328,53 +356,6 @@ pub enum ConflictOutcome {
     Clean,
     /// The target does not exist.
     TargetMissing,
-    /// git or the disk refused.
-    Failed {
-        /// What it said.
-        detail: String,
-    },
-}
-
-/// What came of preparing a merge.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum MergeOutcome {
-    /// The merged commit exists.
-    Merged(Merged),
-    /// The target has it all already: at this commit.
-    AlreadyThere {
-        /// The target's commit.
-        commit: Oid,
-    },
-    /// The merge conflicts.
-    Conflict {
-        /// The paths.
-        paths: Vec<String>,
-    },
-    /// The target does not exist.
-    TargetMissing,
-    /// git or the disk refused.
-    Failed {
-        /// What it said.
-        detail: String,
-    },
-}
-
-/// What came of moving the target.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum UpdateOutcome {
-    /// It moved, or it had moved already: the commit is on it.
-    Landed,
-    /// It is elsewhere than the merge was made for.
-    Moved,
-    /// Its checkout has work in the way.
-    Dirty {
-        /// The paths.
-        paths: Vec<String>,
-        /// What is the matter with the checkout.
-        why: String,
-    },
-    /// It does not exist.
-    Missing,
     /// git or the disk refused.
     Failed {
         /// What it said.

@@ -98,7 +98,8 @@ impl Draft {
                 self.decide_fate(&ingested.gone);
             }
             Purpose::LauncherAgent { .. } => self.decide_fate(&[]),
-            Purpose::Agent { feature, .. } => self.agent_ended(feature, id, exit),
+            // What it left is captured before anything follows.
+            Purpose::Agent { .. } => {}
             Purpose::Gate { feature, gate, .. } => self.gate_ended(feature, gate, id, exit),
         }
         Ok(())

@@ -3,7 +3,8 @@
 use super::block::Block;
 use super::event::Event;
 use super::feature::{FeatureState, LandStep};
-use super::input::{MergeOutcome, Rejected, UpdateOutcome};
+use super::input::Rejected;
+use super::outcome::{MergeOutcome, UpdateOutcome};
 use super::step::Draft;
 use crate::ids::{FeatureId, Oid};
 

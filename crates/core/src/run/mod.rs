@@ -2,12 +2,14 @@
 
 mod agents;
 mod apply;
+mod apply_capture;
 mod apply_crew;
 mod apply_feature;
 mod apply_landing;
 mod apply_launcher;
 mod barrier;
 mod block;
+mod capture;
 mod consequences;
 mod crew;
 mod effect;
@@ -20,6 +22,7 @@ mod jobs;
 mod landing;
 mod launching;
 mod order;
+mod outcome;
 mod pipeline;
 mod planned;
 mod review;
@@ -30,12 +33,13 @@ pub(crate) use barrier::Barrier;
 pub use block::Block;
 pub use effect::{Effect, EffectKey};
 pub use event::{Event, Subject, Submitted};
-pub use feature::{Feature, FeatureState, GateStep, LandStep, Merged, Tested, WorkStep};
+pub use feature::{Captured, Feature, FeatureState, GateStep, LandStep, Merged, Tested, WorkStep};
 pub use feedback::Feedback;
 pub use input::{
-    CommitOutcome, ConflictOutcome, Grant, Ingested, Input, MergeOutcome, Rejected, Report,
-    ResultOutcome, UpdateOutcome, WorktreeOutcome,
+    CommitOutcome, ConflictOutcome, Grant, Ingested, Input, Rejected, Report, ResultOutcome,
+    WorktreeOutcome,
 };
+pub use outcome::{CaptureOutcome, MergeOutcome, RollbackOutcome, UpdateOutcome};
 pub use planned::PlannedChange;
 pub use state::{Job, JobState, Phase, Plan, Purpose, Run, Status, Work};
 pub use step::{Step, step};

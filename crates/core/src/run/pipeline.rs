@@ -42,7 +42,8 @@ impl Draft {
                     WorkStep::Preparing
                     | WorkStep::Agent(_)
                     | WorkStep::Committing(_)
-                    | WorkStep::Reading(_),
+                    | WorkStep::Reading(_)
+                    | WorkStep::RollingBack(_),
                 ..
             }
             | FeatureState::Verifying { .. }

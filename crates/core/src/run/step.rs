@@ -61,6 +61,7 @@ impl Draft {
             Input::StartAgent { agent, role, argv, terminal } => {
                 self.start_agent(agent, role.as_ref(), argv, *terminal)
             }
+            Input::Rollback { feature, to, actor } => self.ask_rollback(feature, *to, actor),
             Input::Grant(grant) => self.grant(grant),
             Input::Report(report) => self.report(report),
             Input::Answer { key, report } => {
@@ -195,6 +196,8 @@ impl Draft {
             Report::Ingested(ingested) => self.ingested(ingested),
             Report::AgentsSwept { remaining } => self.agents_swept(remaining),
             Report::Worktree { feature, outcome } => self.worktree(feature, outcome),
+            Report::Captured { feature, job, outcome } => self.captured(feature, job, outcome),
+            Report::RolledBack { feature, to, outcome } => self.rolled_back(feature, *to, outcome),
             Report::Commit { feature, job, outcome } => self.committed(feature, job, outcome),
             Report::Result { feature, job, outcome } => self.result(feature, job, outcome),
             Report::Conflict { feature, outcome } => self.conflict_laid_out(feature, outcome),

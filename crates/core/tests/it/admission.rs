@@ -53,6 +53,7 @@ fn build(run: &mut Run, ids: &[&str]) {
         take(run, &Input::Report(Report::Worktree { feature: feature(), outcome }));
         let job = newest(run);
         take(run, &job_finished(job.clone(), exited(0)));
+        crate::fixture::capture_all(run);
         let tested = Tested { commit: oid(10 + u32::try_from(n).unwrap()), tree: oid(2) };
         let outcome = CommitOutcome::Commit(tested);
         take(run, &Input::Report(Report::Commit { feature: feature(), job, outcome }));

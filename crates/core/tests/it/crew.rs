@@ -9,7 +9,7 @@ use tidegate_core::run::{
 };
 
 use crate::fixture::{
-    Shape, claim, exited, fid, job_finished, kinds, newest, oid, plan_run, take, waves,
+    Shape, capture_all, claim, exited, fid, job_finished, kinds, newest, oid, plan_run, take, waves,
 };
 use crate::matrix::{approve, commit, gate, merge, ready, retry, slot, target, tested};
 
@@ -28,7 +28,9 @@ fn works(run: &Run, role: Role, step: &WorkStep) -> bool {
 
 fn end_job(run: &mut Run, code: i32) -> Vec<&'static str> {
     let job = newest(run);
-    kinds(&take(run, &job_finished(job, exited(code))))
+    let mut told = take(run, &job_finished(job, exited(code)));
+    told.extend(capture_all(run));
+    kinds(&told)
 }
 
 fn said(run: &Run, id: &str, outcome: ResultOutcome) -> Input {
@@ -218,7 +220,7 @@ fn reviewer_without_a_verdict_hands_over_to_a_person() {
     let mut run = gated(&shape);
     take(&mut run, &slot());
     take(&mut run, &ready());
-    assert_eq!(end_job(&mut run, 1), ["job-finished", "snapshot-skipped", "feature-blocked"]);
+    assert_eq!(end_job(&mut run, 1), ["job-finished", "snapshot-taken", "feature-blocked"]);
     assert!(matches!(feature(&run, "a").state, FeatureState::Blocked(Block::Review { .. })));
     assert_eq!(kinds(&take(&mut run, &approve(oid(10)))), ["approved"]);
 }

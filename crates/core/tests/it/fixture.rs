@@ -13,7 +13,10 @@ use tidegate_core::plan::{
     AgentSpec, CollisionPolicy, CommitRule, FeatureSpec, GateRun, GateSpec, LandingSpec, OnFailure,
     PlanSpec, PromptChannel, ReviewPolicy, Role, RoleSpec, Strategy, WaveSpec,
 };
-use tidegate_core::run::{Event, Input, Plan, Report, Run, Submitted, Work, step};
+use tidegate_core::run::{
+    CaptureOutcome, Captured, Effect, EffectKey, Event, Input, Plan, Report, Run, Submitted, Work,
+    step,
+};
 use tidegate_core::time::{BootMs, Now, WallMs};
 
 pub(crate) const NOW: Now = Now { wall: WallMs(1_000), boot: BootMs(10), entropy: 7 };
@@ -132,6 +135,7 @@ pub(crate) fn plan_spec(shape: &Shape) -> PlanSpec {
         on_failure: shape.on_failure,
         commit: CommitRule::Auto,
         active_max: shape.active_max,
+        snapshot_every_ms: None,
         env_pass: Vec::new(),
     }
 }
@@ -223,6 +227,21 @@ pub(crate) fn job_started(job: JobId) -> Input {
 pub(crate) fn job_finished(job: JobId, exit: Exit) -> Input {
     let ingested = tidegate_core::run::Ingested::default();
     Input::Report(Report::JobFinished { job, started: None, exit, ingested })
+}
+
+pub(crate) fn captured() -> Captured {
+    Captured { number: 1, commit: oid(60), files: 3, left_out: 0, cost_ms: 2 }
+}
+
+/// Captures what the agents that have ended left, as an adapter would.
+pub(crate) fn capture_all(run: &mut Run) -> Vec<Event> {
+    let of = |(key, effect): (EffectKey, Effect)| {
+        let Effect::Capture { feature, job, .. } = effect else { return None };
+        let outcome = CaptureOutcome::Taken(captured());
+        Some(Input::Answer { key, report: Report::Captured { feature, job, outcome } })
+    };
+    let answers: Vec<Input> = run.outstanding().into_iter().filter_map(of).collect();
+    answers.iter().flat_map(|answer| take(run, answer)).collect()
 }
 
 /// Moves the run by an input that it must accept.

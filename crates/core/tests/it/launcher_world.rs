@@ -200,6 +200,9 @@ impl World {
             | Effect::Merge { .. }
             | Effect::UpdateTarget { .. }
             | Effect::AwaitRepo { .. }
+            | Effect::WatchWorktree { .. }
+            | Effect::Capture { .. }
+            | Effect::Rollback { .. }
             | Effect::AwaitClean { .. } => unreachable!("a launcher has no features"),
         };
         if let Some(report) = report {

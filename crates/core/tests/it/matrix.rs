@@ -4,13 +4,13 @@ use tidegate_core::exit::Reason;
 use tidegate_core::ids::{AgentId, Oid};
 use tidegate_core::plan::ReviewPolicy;
 use tidegate_core::run::{
-    CommitOutcome, EffectKey, Grant, Ingested, Input, MergeOutcome, Merged, Report, Run, Tested,
-    UpdateOutcome, WorktreeOutcome,
+    CaptureOutcome, CommitOutcome, EffectKey, Grant, Ingested, Input, MergeOutcome, Merged, Report,
+    RollbackOutcome, Run, Tested, UpdateOutcome, WorktreeOutcome,
 };
 
 use crate::fixture::{
-    Shape, cancel, claim, exit, exited, fid, job_finished, job_started, newest, oid, plan_run,
-    stopped, take,
+    Shape, cancel, capture_all, captured, claim, exit, exited, fid, job_finished, job_started,
+    newest, oid, plan_run, stopped, take,
 };
 use crate::telling::table;
 
@@ -104,6 +104,7 @@ fn inputs(run: &Run) -> Vec<(&'static str, Input)> {
         ("retry", retry()),
         ("approve", approve(oid(10))),
         ("approve another commit", approve(oid(11))),
+        ("roll back", rollback()),
         ("start agent", start_agent("helper")),
         ("grant slot", slot()),
         ("grant gate", gate()),
@@ -150,9 +151,25 @@ fn git_inputs(run: &Run) -> Vec<(&'static str, Input)> {
         ("update without target", update(UpdateOutcome::Missing)),
         ("update failed", update(UpdateOutcome::Failed { detail: why() })),
         ("target clean", clean()),
+        ("captured", capture(run, CaptureOutcome::Taken(captured()))),
+        ("capture skipped", capture(run, CaptureOutcome::Skipped { why: why() })),
+        ("rolled back", rolled_back(RollbackOutcome::Done { captured: None })),
+        ("rollback failed", rolled_back(RollbackOutcome::Failed { detail: why() })),
         ("repository held", held()),
         ("repository free", free()),
     ]
+}
+
+pub(crate) fn rollback() -> Input {
+    Input::Rollback { feature: fid("a"), to: 1, actor: "ann".to_owned() }
+}
+
+pub(crate) fn rolled_back(outcome: RollbackOutcome) -> Input {
+    Input::Report(Report::RolledBack { feature: fid("a"), to: 1, outcome })
+}
+
+fn capture(run: &Run, outcome: CaptureOutcome) -> Input {
+    Input::Report(Report::Captured { feature: fid("a"), job: newest(run), outcome })
 }
 
 fn start_agent(id: &str) -> Input {
@@ -172,6 +189,13 @@ fn then(run: &Run, input: &Input) -> Run {
     run
 }
 
+/// The same run after its agent ended well, and what it left was captured.
+fn ended(run: &Run) -> Run {
+    let mut run = then(run, &job_finished(newest(run), exited(0)));
+    capture_all(&mut run);
+    run
+}
+
 type States = Vec<(&'static str, Run)>;
 
 fn building() -> States {
@@ -180,7 +204,8 @@ fn building() -> States {
     let preparing = then(&queued, &slot());
     let launching = then(&preparing, &ready());
     let running = then(&launching, &job_started(newest(&launching)));
-    let committing = then(&running, &job_finished(newest(&running), exited(0)));
+    let capturing = then(&running, &job_finished(newest(&running), exited(0)));
+    let committing = ended(&running);
     let again = then(&committing, &commit(&committing, CommitOutcome::NoChange(tested(1))));
     let failed = WorktreeOutcome::Failed { detail: why() };
     vec![
@@ -188,7 +213,9 @@ fn building() -> States {
         ("a is queued, the run is pending", pending),
         ("a is queued, the run is held", then(&queued, &hold())),
         ("a is queued", queued),
-        ("a is building: awaiting a slot", again),
+        ("a is building: awaiting a slot", again.clone()),
+        ("a is building: rolling back", then(&again, &rollback())),
+        ("a is building: capturing", capturing),
         ("a is building: preparing", preparing.clone()),
         ("a is building: its builder is launching", launching.clone()),
         ("a is building: its builder is running", running),
@@ -241,7 +268,7 @@ fn all_states() -> States {
     let waves = crate::fixture::waves(&[&["a", "z"], &["b"]]);
     let wide = plan_run(&Shape { waves, iterations_max: 1, ..Shape::default() });
     let committing = [claim(), slot(), ready()].iter().fold(wide, |run, input| then(&run, input));
-    let committing = then(&committing, &job_finished(newest(&committing), exited(0)));
+    let committing = ended(&committing);
     let failed = then(&committing, &commit(&committing, CommitOutcome::NoChange(tested(1))));
     all.push(("a is failed", failed));
     all
@@ -280,7 +307,7 @@ fn plan_run_that_has_ended_answers_each_input_as_decided() {
         };
         let run =
             [claim(), slot(), ready()].iter().fold(plan_run(&one), |run, input| then(&run, input));
-        let run = then(&run, &job_finished(newest(&run), exited(0)));
+        let run = ended(&run);
         let run = then(&run, &commit(&run, CommitOutcome::Commit(tested(10))));
         let merging = then(&run, &target());
         let updating = then(&merging, &merge(MergeOutcome::Merged(merged())));
@@ -290,7 +317,7 @@ fn plan_run_that_has_ended_answers_each_input_as_decided() {
         let one = Shape { iterations_max: 1, ..Shape::default() };
         let run =
             [claim(), slot(), ready()].iter().fold(plan_run(&one), |run, input| then(&run, input));
-        let run = then(&run, &job_finished(newest(&run), exited(0)));
+        let run = ended(&run);
         then(&run, &commit(&run, CommitOutcome::NoChange(tested(1))))
     };
     let cancelled = then(&plan_run(&Shape::default()), &cancel());

@@ -188,12 +188,15 @@ fn is_git_work(effect: &Effect) -> bool {
         | Effect::PrepareConflict { .. }
         | Effect::Commit { .. }
         | Effect::Merge { .. }
-        | Effect::UpdateTarget { .. } => true,
+        | Effect::UpdateTarget { .. }
+        | Effect::Capture { .. }
+        | Effect::Rollback { .. } => true,
         Effect::SuperviseJob { .. }
         | Effect::StopJob { .. }
         | Effect::WatchAgents { .. }
         | Effect::SweepAgents { .. }
         | Effect::ReadResult { .. }
+        | Effect::WatchWorktree { .. }
         | Effect::AwaitRepo { .. }
         | Effect::AwaitClean { .. } => false,
     }

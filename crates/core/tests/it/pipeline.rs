@@ -8,15 +8,15 @@ use tidegate_core::run::{
 };
 
 use crate::fixture::{
-    NOW, Shape, cancel, claim, exit, exited, fid, job_finished, kinds, newest, oid, plan_run, take,
-    waves,
+    NOW, Shape, cancel, capture_all, claim, exit, exited, fid, job_finished, kinds, newest, oid,
+    plan_run, take, waves,
 };
 use crate::matrix::{
     approve, clean, commit, conflict, dirty, gate, merge, merged, ready, retry, slot, target,
     tested, update, worktree,
 };
 
-fn feature<'a>(run: &'a Run, id: &str) -> &'a Feature {
+pub(crate) fn feature<'a>(run: &'a Run, id: &str) -> &'a Feature {
     &run.plan().unwrap().1.features[&fid(id)]
 }
 
@@ -25,7 +25,7 @@ fn state<'a>(run: &'a Run, id: &str) -> &'a FeatureState {
 }
 
 /// A run whose feature `a` is being built.
-fn building(shape: &Shape) -> Run {
+pub(crate) fn building(shape: &Shape) -> Run {
     let mut run = plan_run(shape);
     for input in [claim(), slot(), ready()] {
         take(&mut run, &input);
@@ -35,7 +35,9 @@ fn building(shape: &Shape) -> Run {
 
 fn end_job(run: &mut Run, code: i32) -> Vec<&'static str> {
     let job = newest(run);
-    kinds(&take(run, &job_finished(job, exited(code))))
+    let mut told = take(run, &job_finished(job, exited(code)));
+    told.extend(capture_all(run));
+    kinds(&told)
 }
 
 fn committed(run: &mut Run, outcome: CommitOutcome) -> Vec<&'static str> {
@@ -44,7 +46,7 @@ fn committed(run: &mut Run, outcome: CommitOutcome) -> Vec<&'static str> {
 }
 
 /// Builds, commits and passes the one gate.
-fn reviewed(shape: &Shape) -> Run {
+pub(crate) fn reviewed(shape: &Shape) -> Run {
     let mut run = building(shape);
     end_job(&mut run, 0);
     committed(&mut run, CommitOutcome::Commit(tested(10)));
@@ -83,7 +85,7 @@ fn crashed_builder_is_tried_again_in_its_iteration_up_to_the_bound() {
     let mut run = building(&Shape { attempts_max: 3, ..Shape::default() });
     for attempt in 1..=2 {
         let told = end_job(&mut run, 1);
-        assert_eq!(told, ["job-finished", "snapshot-skipped", "attempt-failed"]);
+        assert_eq!(told, ["job-finished", "snapshot-taken", "attempt-failed"]);
         assert_eq!((feature(&run, "a").failures, feature(&run, "a").iteration), (attempt, 1));
         take(&mut run, &ready());
     }
@@ -97,6 +99,7 @@ fn reboot_does_not_count_as_an_attempt() {
     for _ in 0..5 {
         let job = newest(&run);
         take(&mut run, &job_finished(job, exit(Reason::LostReboot, None)));
+        capture_all(&mut run);
         take(&mut run, &ready());
     }
     assert_eq!(run.jobs[&newest(&run)].attempt, 6);

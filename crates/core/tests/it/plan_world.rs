@@ -13,15 +13,14 @@ use tidegate_core::run::{
     Purpose, Rejected, Report, ResultOutcome, Run, step,
 };
 
+use crate::capturing::capturing;
 use crate::fixture::{NOW, exit, exited, oid, started, stopped};
 use crate::oracle::Oracle;
 use crate::plan_git::Git;
 use crate::tape::Tape;
 
-/// Names an open effect: the run's place in the world, and the key.
 type Name = (usize, EffectKey);
 
-/// What a job does in this world.
 #[derive(Debug, Clone)]
 enum Process {
     Runs,
@@ -153,6 +152,9 @@ impl World {
             }
             Effect::WatchAgents { .. } | Effect::SweepAgents { .. } => {
                 unreachable!("a plan has no agents of a launcher")
+            }
+            Effect::WatchWorktree { .. } | Effect::Capture { .. } | Effect::Rollback { .. } => {
+                capturing(&mut self.tape, effect).unwrap()
             }
             // Another home may have the repository, for any work but the move of the target.
             Effect::PrepareWorktree { feature, .. }
@@ -331,7 +333,8 @@ impl World {
         let actor = "ann".to_owned();
         let input = match self.tape.below(8) {
             0 => Input::Cancel { actor },
-            1..=4 => Input::RetryFeature { feature, actor },
+            1..=3 => Input::RetryFeature { feature, actor },
+            4 => Input::Rollback { feature, to: 1, actor },
             _ => {
                 let tested = plan.features[&feature].tested.clone();
                 let commit = tested.map_or_else(|| oid(3), |tested| tested.commit);
@@ -391,7 +394,6 @@ impl World {
         }
     }
 
-    /// All facts of one run so far.
     pub(crate) fn log(&self, at: usize) -> &[Event] {
         self.oracle.log(at)
     }

@@ -46,6 +46,11 @@ impl Context {
         self.home.join("worktrees").join(project.as_str())
     }
 
+    /// The private repository of a project's snapshots.
+    pub fn snapshots(&self, project: &ProjectId) -> PathBuf {
+        self.home.join("snapshots").join(format!("{project}.git"))
+    }
+
     /// The folder of a project's gate checkouts.
     pub fn checkouts(&self, project: &ProjectId) -> PathBuf {
         self.home.join("checkouts").join(project.as_str())

@@ -15,6 +15,7 @@ mod repos;
 mod results;
 mod room;
 mod route;
+mod snapshots;
 mod stalls;
 mod variables;
 mod what;

@@ -10,6 +10,15 @@ use super::features::{Work, seconds, short};
 use super::obstacle::texts;
 
 impl Work {
+    /// What a worktree gets beside the files of its commit.
+    pub(super) fn furnishing(&self) -> git::Furnishing {
+        git::Furnishing {
+            submodules: true,
+            lfs: git::Lfs::Off,
+            like: Some(self.target.place.root.clone().into()),
+        }
+    }
+
     /// Makes the worktree, or brings it up to date.
     pub(super) fn prepare(
         &self,
@@ -40,11 +49,7 @@ impl Work {
             base: base.clone(),
             keep_base_as,
             sync,
-            furnishing: git::Furnishing {
-                submodules: true,
-                lfs: git::Lfs::Off,
-                like: Some(self.target.place.root.clone().into()),
-            },
+            furnishing: self.furnishing(),
             discard: None,
         };
         let prepared = repo.prepare_worktree(&request)?;

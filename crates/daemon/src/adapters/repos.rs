@@ -45,10 +45,7 @@ impl Repos {
     /// [`GitError::Held`] when another home serves it; what opening can give.
     pub(super) fn serve(&self, target: &Target) -> Result<Repo, GitError> {
         let common_dir = &target.place.common_dir;
-        let repo = Repo::open(
-            &self.ctx.git.clone().with_environment(self.variables(&target.run)?),
-            Path::new(common_dir),
-        )?;
+        let repo = self.open(target)?;
         let mut served = self.served();
         if let Some(known) = served.get_mut(common_dir) {
             known.runs.insert(target.run.id.clone());
@@ -59,6 +56,15 @@ impl Repos {
         let runs = BTreeSet::from([target.run.id.clone()]);
         served.insert(common_dir.clone(), Served { lock, runs });
         Ok(repo)
+    }
+
+    /// The target's repository, as its submitter sees it, for work that writes nothing there.
+    ///
+    /// # Errors
+    /// What opening can give.
+    pub(super) fn open(&self, target: &Target) -> Result<Repo, GitError> {
+        let git = self.ctx.git.clone().with_environment(self.variables(&target.run)?);
+        Repo::open(&git, Path::new(&target.place.common_dir))
     }
 
     fn variables(&self, run: &Run) -> Result<Environment, GitError> {

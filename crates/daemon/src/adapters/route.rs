@@ -16,6 +16,7 @@ use super::jobs::Jobs;
 use super::leftovers;
 use super::repos::Repos;
 use super::results;
+use super::snapshots::Watch;
 use super::what::{self, Failure, What};
 use crate::engine::{Dispatch, Target};
 use crate::repair::Hold;
@@ -34,6 +35,8 @@ pub struct Adapters {
     /// Git work that is still wanted; a late try of anything else ends by itself.
     wanted: Arc<Mutex<BTreeSet<(RunId, EffectKey)>>>,
     hold: Hold,
+    /// Held while a snapshot of an agent at work is taken.
+    snapshot: Arc<Mutex<()>>,
 }
 
 impl Adapters {
@@ -44,7 +47,14 @@ impl Adapters {
     pub fn start(ctx: &Shared, shim: ShimProgram, hold: Hold) -> std::io::Result<Self> {
         let repos = Arc::new(Repos::new(ctx));
         let jobs = Jobs::start(ctx, &repos, shim)?;
-        Ok(Self { ctx: Arc::clone(ctx), repos, jobs, wanted: Arc::default(), hold })
+        Ok(Self {
+            ctx: Arc::clone(ctx),
+            repos,
+            jobs,
+            wanted: Arc::default(),
+            hold,
+            snapshot: Arc::default(),
+        })
     }
 
     /// Ends what is left of runs that have ended. `store` knows which have.
@@ -62,15 +72,24 @@ impl Adapters {
         Ok(())
     }
 
-    fn git(&self, target: &Target, key: &EffectKey, feature: FeatureId, what: What) {
+    fn want(&self, target: &Target, key: &EffectKey) -> (RunId, EffectKey) {
         let name = (target.run.id.clone(), key.clone());
         self.wanted.lock().unwrap_or_else(PoisonError::into_inner).insert(name.clone());
-        let work = Work {
+        name
+    }
+
+    fn work(&self, target: &Target, feature: FeatureId) -> Work {
+        Work {
             ctx: Arc::clone(&self.ctx),
             repos: Arc::clone(&self.repos),
             target: target.clone(),
             feature,
-        };
+        }
+    }
+
+    fn git(&self, target: &Target, key: &EffectKey, feature: FeatureId, what: What) {
+        let name = self.want(target, key);
+        let work = self.work(target, feature);
         let wanted = Arc::clone(&self.wanted);
         let attempt = Attempt { work, what, name, wanted, tries: 0 };
         self.ctx.workers.now(move || attempt.run());
@@ -172,6 +191,18 @@ impl Dispatch for Adapters {
             }
             Effect::Commit { feature, job, base, conflict } => {
                 self.git(target, key, feature, What::Commit { job, base, conflict });
+            }
+            Effect::WatchWorktree { feature, job, base } => {
+                let name = self.want(target, key);
+                let (wanted, one) = (Arc::clone(&self.wanted), Arc::clone(&self.snapshot));
+                let work = self.work(target, feature);
+                Watch { work, job, base, name, wanted, one }.begin();
+            }
+            Effect::Capture { feature, job, base } => {
+                self.git(target, key, feature, What::Capture { job, base });
+            }
+            Effect::Rollback { feature, to, base } => {
+                self.git(target, key, feature, What::Rollback { to, base });
             }
             Effect::Merge { feature, commit } => {
                 self.git(target, key, feature, What::Merge { commit });

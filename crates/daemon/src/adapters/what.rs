@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use tidegate_core::ids::{FeatureId, JobId, Oid};
 use tidegate_core::run::{
-    CommitOutcome, ConflictOutcome, MergeOutcome, Merged, Report, UpdateOutcome, WorktreeOutcome,
+    CaptureOutcome, CommitOutcome, ConflictOutcome, MergeOutcome, Merged, Report, RollbackOutcome,
+    UpdateOutcome, WorktreeOutcome,
 };
 use tidegate_git::GitError;
 
@@ -79,6 +80,15 @@ fn failed(feature: &FeatureId, what: &What, detail: String) -> Report {
             let outcome = CommitOutcome::Failed { detail };
             Report::Commit { feature, job: job.clone(), outcome }
         }
+        // What is not captured is still in the worktree.
+        What::Capture { job, .. } => {
+            let outcome = CaptureOutcome::Skipped { why: detail };
+            Report::Captured { feature, job: job.clone(), outcome }
+        }
+        What::Rollback { to, .. } => {
+            let outcome = RollbackOutcome::Failed { detail };
+            Report::RolledBack { feature, to: *to, outcome }
+        }
         What::Merge { .. } => Report::Merge { feature, outcome: MergeOutcome::Failed { detail } },
         What::Update { merged } => {
             let outcome = UpdateOutcome::Failed { detail };
@@ -96,6 +106,8 @@ pub(super) enum What {
     Prepare { base: Option<Oid>, sync: Option<Oid> },
     PrepareConflict,
     Commit { job: JobId, base: Oid, conflict: Option<Vec<String>> },
+    Capture { job: JobId, base: Oid },
+    Rollback { to: u32, base: Oid },
     Merge { commit: Oid },
     Update { merged: Merged },
     AwaitClean { commit: Oid },
@@ -118,6 +130,12 @@ impl Work {
                 job: job.clone(),
                 outcome: self.commit(base, conflict.as_deref())?,
             },
+            What::Capture { job, base } => {
+                Report::Captured { feature, job: job.clone(), outcome: self.capture(job, base)? }
+            }
+            What::Rollback { to, base } => {
+                Report::RolledBack { feature, to: *to, outcome: self.roll_back(*to, base)? }
+            }
             What::Merge { commit } => Report::Merge { feature, outcome: self.merge(commit)? },
             What::Update { merged } => Report::Update {
                 feature,

@@ -25,6 +25,7 @@ pub(super) fn is_urgent(request: &Request) -> bool {
         | Command::Hold { held: false, .. }
         | Command::Prioritise { .. }
         | Command::ResumeLanes { .. }
+        | Command::Rollback { .. }
         | Command::StartAgent { .. }
         | Command::RegisterProject { .. }
         | Command::RemoveProject { .. }

@@ -82,6 +82,17 @@ pub enum Command {
         /// Who asks.
         actor: String,
     },
+    /// Put a feature's worktree back to a snapshot.
+    Rollback {
+        /// Which run.
+        run: RunId,
+        /// Which of its features.
+        feature: FeatureId,
+        /// The snapshot's number.
+        to: u32,
+        /// Who asks.
+        actor: String,
+    },
     /// Start an agent for a launcher.
     StartAgent {
         /// Which run.
@@ -169,6 +180,7 @@ impl Command {
             Self::Prioritise { .. } => "run.prioritise",
             Self::PauseLanes { .. } => "lane.pause",
             Self::ResumeLanes { .. } => "lane.resume",
+            Self::Rollback { .. } => "feature.rollback",
             Self::StartAgent { .. } => "agent.start",
             Self::Nudge { .. } => "run.nudge",
             Self::RegisterProject { .. } => "project.register",

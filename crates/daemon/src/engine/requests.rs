@@ -77,6 +77,10 @@ impl AtWork<'_, '_, '_, '_> {
                 self.pause_lanes(scope, reason.as_deref(), actor)
             }
             Command::ResumeLanes { scope, actor } => self.resume_lanes(scope, actor),
+            Command::Rollback { run, feature, to, actor } => {
+                let (feature, to, actor) = (feature.clone(), *to, actor.clone());
+                self.input(run, &Input::Rollback { feature, to, actor })
+            }
             Command::StartAgent { run, agent, role, argv, terminal } => {
                 let (agent, role, argv) = (agent.clone(), role.clone(), argv.clone());
                 let mut outcome =

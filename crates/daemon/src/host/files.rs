@@ -6,8 +6,8 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 /// Folders of a home.
-const FOLDERS: [&str; 7] =
-    ["jobs", "worktrees", "checkouts", "trusted", "spool", "quarantine", "backups"];
+const FOLDERS: [&str; 8] =
+    ["jobs", "worktrees", "checkouts", "snapshots", "trusted", "spool", "quarantine", "backups"];
 
 /// Paths of a home.
 #[derive(Debug, Clone)]

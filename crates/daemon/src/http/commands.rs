@@ -10,7 +10,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tidegate_core::ids::{AgentId, FeatureId, InvalidName, Oid, RoleName, RunId};
 use tidegate_protocol::{
-    ApproveRequest, Asked, Problem, RetryRequest, StartAgentRequest, StopDaemonRequest, Text,
+    ApproveRequest, Asked, Problem, RetryRequest, RollbackRequest, StartAgentRequest,
+    StopDaemonRequest, Text,
 };
 
 use super::app::App;
@@ -172,6 +173,30 @@ pub(super) async fn approve(
         let run = order.run(&id).await?;
         let what = format!("approve {run}");
         order.give(&what, Command::Approve { run, feature, commit, actor }).await
+    };
+    reply(work.await)
+}
+
+pub(super) async fn rollback(
+    State(app): Shared,
+    ConnectInfo(caller): From,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let work = async {
+        let order = Order::new(&app, &caller, &headers, &body)?;
+        order.scope.require_user()?;
+        let request: RollbackRequest = parse(&body)?;
+        let actor = actor(&order.scope, request.actor.as_deref())?;
+        let feature = name(&request.feature, FeatureId::new)?;
+        let run = order.run(&id).await?;
+        let what = format!("rollback {run}");
+        let command = Command::Rollback { run, feature, to: request.to, actor };
+        let mut data = order.give(&what, command).await?;
+        add(&mut data, "feature", request.feature.into());
+        add(&mut data, "to", request.to.into());
+        Ok(data)
     };
     reply(work.await)
 }

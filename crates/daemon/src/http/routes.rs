@@ -26,6 +26,7 @@ pub(super) fn router(app: Arc<App>) -> Router {
         .route("/runs/{id}/cancel", post(commands::cancel))
         .route("/runs/{id}/retry", post(commands::retry))
         .route("/runs/{id}/approve", post(commands::approve))
+        .route("/runs/{id}/rollback", post(commands::rollback))
         .route("/runs/{id}/agents", post(commands::start_agent))
         .route("/runs/{id}/terminal", get(terminal::attach))
         .route("/runs/{id}/nudge", post(commands::nudge))

@@ -121,6 +121,7 @@ fn step(whole: &Whole<'_>, of_spec: &FeatureSpec, state: &FeatureState) -> Optio
                 WorkStep::Agent(_) => "agent",
                 WorkStep::Committing(_) => "committing",
                 WorkStep::Reading(_) => "reading",
+                WorkStep::RollingBack(_) => "rolling_back",
             }
             .to_owned(),
         ),

@@ -133,7 +133,8 @@ pub(super) fn feature_waits_for(
                 WorkStep::Preparing
                 | WorkStep::Agent(_)
                 | WorkStep::Committing(_)
-                | WorkStep::Reading(_),
+                | WorkStep::Reading(_)
+                | WorkStep::RollingBack(_),
             ..
         }
         | FeatureState::Verifying { step: GateStep::Running(_), .. }

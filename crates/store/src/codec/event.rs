@@ -109,6 +109,13 @@ events! {
         comments comments "comments",
     },
     ConflictFound "conflict-found" { feature feature "feature", paths paths "paths" },
+    SnapshotTaken "snapshot-taken" {
+        feature feature "feature",
+        job job "job",
+        captured captured "snapshot",
+    },
+    RollbackRequested "rollback-requested" { feature feature "feature", to to "to", actor actor "actor" },
+    RolledBack "rolled-back" { feature feature "feature", to to "to", captured captured "captured" },
     SnapshotSkipped "snapshot-skipped" { feature feature "feature", job job "job", why why "why" },
     Committed "committed" { feature feature "feature", tested tested "tested" },
     IterationFailed "iteration-failed" {

@@ -1,13 +1,20 @@
 //! Where features of a plan stand.
 
 use tidegate_core::run::{
-    Block, Feature, FeatureState, Feedback, GateStep, LandStep, Merged, PlannedChange, Tested,
-    WorkStep,
+    Block, Captured, Feature, FeatureState, Feedback, GateStep, LandStep, Merged, PlannedChange,
+    Tested, WorkStep,
 };
 
 use super::json::{record, tagged};
 
 record!(Tested { commit "commit", tree "tree" });
+record!(Captured {
+    number "n",
+    commit "commit",
+    files "files",
+    left_out "notCaptured",
+    cost_ms "costMs",
+});
 record!(Merged { onto "onto", commit "commit", tree "tree" });
 
 record!(Feature {
@@ -56,6 +63,7 @@ tagged!(WorkStep by "word" {
     Agent "agent" { 0 job "job" },
     Committing "committing" { 0 job "job" },
     Reading "reading" { 0 job "job" },
+    RollingBack "rolling_back" { 0 to "to" },
 });
 
 tagged!(GateStep by "word" {

@@ -24,6 +24,7 @@ record!(PlanSpec {
     on_failure "onFailure",
     commit "commit",
     active_max "activeMax",
+    snapshot_every_ms (or_default "snapshotEveryMs"),
     env_pass "envPass",
 });
 

@@ -121,6 +121,7 @@ pub(crate) fn plan_work(review: ReviewPolicy) -> Work {
         on_failure: OnFailure::Continue,
         commit: CommitRule::Auto,
         active_max: 2,
+        snapshot_every_ms: None,
         env_pass: vec!["LANG".into()],
     };
     let state = Plan::new(&spec);

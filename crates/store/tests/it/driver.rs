@@ -8,8 +8,9 @@ use tidegate_core::launcher::{
 };
 use tidegate_core::plan::Role;
 use tidegate_core::run::{
-    CommitOutcome, ConflictOutcome, Effect, EffectKey, Grant, Ingested, Input, MergeOutcome,
-    Merged, PlannedChange, Report, ResultOutcome, Run, Tested, UpdateOutcome, WorktreeOutcome,
+    CaptureOutcome, Captured, CommitOutcome, ConflictOutcome, Effect, EffectKey, Grant, Ingested,
+    Input, MergeOutcome, Merged, PlannedChange, Report, ResultOutcome, RollbackOutcome, Run,
+    Tested, UpdateOutcome, WorktreeOutcome,
 };
 use tidegate_core::time::WallMs;
 
@@ -171,9 +172,11 @@ fn answer(chance: &mut Chance, effect: &Effect) -> Report {
                 _ => CommitOutcome::Commit(chance.tested()),
             },
         },
-        Effect::PrepareConflict { .. } | Effect::ReadResult { .. } => {
-            crew_answer(chance, effect).unwrap()
-        }
+        Effect::PrepareConflict { .. }
+        | Effect::ReadResult { .. }
+        | Effect::WatchWorktree { .. }
+        | Effect::Capture { .. }
+        | Effect::Rollback { .. } => crew_answer(chance, effect).unwrap(),
         Effect::Merge { feature, .. } => Report::Merge {
             feature: feature.clone(),
             outcome: match chance.below(10) {
@@ -202,7 +205,7 @@ fn answer(chance: &mut Chance, effect: &Effect) -> Report {
     }
 }
 
-/// A likely answer to an effect of a role beside the builder's.
+/// A likely answer to an effect of a role beside the builder's, or about snapshots.
 fn crew_answer(chance: &mut Chance, effect: &Effect) -> Option<Report> {
     let paths = || vec!["src/lib.rs".to_owned()];
     Some(match effect {
@@ -228,8 +231,30 @@ fn crew_answer(chance: &mut Chance, effect: &Effect) -> Option<Report> {
                 }),
             },
         },
+        Effect::WatchWorktree { feature, job, .. } | Effect::Capture { feature, job, .. } => {
+            Report::Captured {
+                feature: feature.clone(),
+                job: job.clone(),
+                outcome: match chance.below(3) {
+                    0 => CaptureOutcome::Skipped { why: "no space".to_owned() },
+                    _ => CaptureOutcome::Taken(captured(chance)),
+                },
+            }
+        }
+        Effect::Rollback { feature, to, .. } => Report::RolledBack {
+            feature: feature.clone(),
+            to: *to,
+            outcome: match chance.below(3) {
+                0 => RollbackOutcome::Failed { detail: "no space".to_owned() },
+                _ => RollbackOutcome::Done { captured: Some(captured(chance)) },
+            },
+        },
         _ => return None,
     })
+}
+
+fn captured(chance: &mut Chance) -> Captured {
+    Captured { number: 3, commit: chance.oid(), files: 2, left_out: 0, cost_ms: 5 }
 }
 
 fn grant(chance: &mut Chance, feature: FeatureId) -> Grant {

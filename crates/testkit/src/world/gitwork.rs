@@ -4,7 +4,7 @@ use tidegate_core::ids::{FeatureId, Oid};
 use tidegate_core::plan::{CommitRule, Role, Strategy};
 use tidegate_core::run::{
     CommitOutcome, ConflictOutcome, Effect, MergeOutcome, Merged, PlannedChange, Report,
-    ResultOutcome, Tested, UpdateOutcome, WorktreeOutcome,
+    ResultOutcome, RollbackOutcome, Tested, UpdateOutcome, WorktreeOutcome,
 };
 use tidegate_daemon::engine::Target;
 
@@ -104,6 +104,9 @@ impl World {
                 let repo = self.repos.get(&target.place.common_dir)?;
                 let dirty = repo.dirty.contains(refname(target));
                 (!dirty).then(|| Report::TargetClean { feature: feature.clone() })
+            }
+            Effect::WatchWorktree { .. } | Effect::Capture { .. } | Effect::Rollback { .. } => {
+                self.capture_work(target, effect, refused)
             }
             Effect::AwaitRepo { feature } => Some(Report::RepoFree { feature: feature.clone() }),
             Effect::SuperviseJob { .. }
@@ -313,6 +316,11 @@ impl Held {
 /// `None` when the work needs no repository.
 fn held(effect: &Effect) -> Option<Held> {
     match effect {
+        Effect::Rollback { feature, to, .. } => {
+            let outcome = RollbackOutcome::Failed { detail: "another home".to_owned() };
+            let report = Report::RolledBack { feature: feature.clone(), to: *to, outcome };
+            Some(Held::Told(Box::new(report)))
+        }
         Effect::PrepareWorktree { feature, .. }
         | Effect::PrepareConflict { feature }
         | Effect::Commit { feature, .. }
@@ -324,7 +332,10 @@ fn held(effect: &Effect) -> Option<Held> {
         Effect::UpdateTarget { .. } | Effect::AwaitClean { .. } | Effect::AwaitRepo { .. } => {
             Some(Held::Waits)
         }
-        Effect::SuperviseJob { .. }
+        // What is captured stands in the home.
+        Effect::WatchWorktree { .. }
+        | Effect::Capture { .. }
+        | Effect::SuperviseJob { .. }
         | Effect::StopJob { .. }
         | Effect::WatchAgents { .. }
         | Effect::SweepAgents { .. }

@@ -66,7 +66,10 @@ impl World {
             | Effect::Merge { .. }
             | Effect::UpdateTarget { .. }
             | Effect::AwaitClean { .. }
-            | Effect::AwaitRepo { .. } => {
+            | Effect::AwaitRepo { .. }
+            | Effect::WatchWorktree { .. }
+            | Effect::Capture { .. }
+            | Effect::Rollback { .. } => {
                 let name = (target.run.id.clone(), key);
                 let sweep = matches!(effect, Effect::SweepAgents { .. });
                 let Some(daemon) = &mut self.daemon else { return };
@@ -118,7 +121,13 @@ impl World {
         };
         let Some((target, effect)) = daemon.hands.wanted.get(name).cloned() else { return };
         match self.git_work(&target, &effect) {
-            Some(report) => self.answer(&name.0, &name.1, report),
+            Some(report) => {
+                self.answer(&name.0, &name.1, report);
+                if matches!(effect, Effect::WatchWorktree { .. }) {
+                    // A series of reports, for as long as the agent works.
+                    self.plan_in((20_000, 60_000), Happening::Git(number, name.clone()));
+                }
+            }
             None => self.plan_in((900, 1_100), Happening::Git(number, name.clone())),
         }
     }

@@ -4,6 +4,7 @@
 //! directories, the repositories (`repo`) keep commits and refs; both outlive every daemon. What
 //! an adapter of the product does is played by `hands`, with the same table of verdicts.
 
+mod capturing;
 mod client;
 mod clock;
 mod course;

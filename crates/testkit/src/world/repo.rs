@@ -20,7 +20,7 @@ pub(super) struct Commit {
 }
 
 /// A feature's branch, and its worktree.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Branch {
     pub(super) base: Oid,
     pub(super) tip: Oid,
@@ -36,6 +36,8 @@ pub(super) struct Repo {
     commits: BTreeMap<Oid, Commit>,
     pub(super) refs: BTreeMap<String, Oid>,
     pub(super) branches: BTreeMap<BranchName, Branch>,
+    /// What was captured of each branch and its worktree, the oldest first.
+    pub(super) snapshots: BTreeMap<BranchName, Vec<Branch>>,
     /// Targets whose checkout has work of its user.
     pub(super) dirty: BTreeSet<String>,
     /// Whether another home serves it.
@@ -53,6 +55,7 @@ impl Repo {
             commits: BTreeMap::new(),
             refs: BTreeMap::new(),
             branches: BTreeMap::new(),
+            snapshots: BTreeMap::new(),
             dirty: BTreeSet::new(),
             held: false,
             rivals: Vec::new(),

@@ -216,8 +216,28 @@ impl World {
             let (id, _) = plan.features.iter().find(|(_, feature)| failed(&feature.state))?;
             Some((run.id.clone(), id.clone()))
         });
-        if let Some((run, feature)) = failed {
+        if self.dice.percent(30) {
+            self.roll_back_something();
+        } else if let Some((run, feature)) = failed {
             self.order("someone", Command::RetryFeature { run, feature, actor });
+        }
+    }
+
+    /// Someone wants a worktree as it was, in whatever state its feature is.
+    fn roll_back_something(&mut self) {
+        let Some(daemon) = &self.daemon else { return };
+        let features: Vec<_> = daemon
+            .engine
+            .runs()
+            .filter_map(|run| Some((run.id.clone(), run.plan()?.1.features.keys())))
+            .flat_map(|(run, ids)| ids.map(move |id| (run.clone(), id.clone())))
+            .collect();
+        if let Some((run, feature)) = self.dice.pick(&features).cloned() {
+            let to = u32::try_from(self.dice.between(1, 3)).unwrap_or(1);
+            self.order(
+                "someone",
+                Command::Rollback { run, feature, to, actor: "someone".to_owned() },
+            );
         }
     }
 

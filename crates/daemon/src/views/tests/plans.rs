@@ -4,7 +4,7 @@ use tidegate_core::exit::{Exit, Reason, Started};
 use tidegate_core::ids::{FeatureId, JobId, Oid};
 use tidegate_core::plan::ReviewPolicy;
 use tidegate_core::run::{
-    CommitOutcome, Grant, Ingested, Input, Report, Run, Tested, WorktreeOutcome,
+    CaptureOutcome, CommitOutcome, Grant, Ingested, Input, Report, Run, Tested, WorktreeOutcome,
 };
 use tidegate_core::time::WallMs;
 use tidegate_process::identity;
@@ -32,6 +32,13 @@ fn end(home: &mut TestHome, run: &mut Run, job: &JobId, code: i32) {
     home.report(run, Report::JobFinished { job, started, exit: exit(code), ingested });
 }
 
+/// What the builder left is captured.
+fn capture(home: &mut TestHome, run: &mut Run, feature: &FeatureId, job: &JobId) {
+    let outcome = CaptureOutcome::Skipped { why: "a test".into() };
+    let (feature, job) = (feature.clone(), job.clone());
+    home.report(run, Report::Captured { feature, job, outcome });
+}
+
 fn newest(run: &Run) -> JobId {
     run.jobs.keys().next_back().unwrap().clone()
 }
@@ -47,6 +54,7 @@ fn build(home: &mut TestHome, run: &mut Run, feature: &FeatureId) {
 fn verify(home: &mut TestHome, run: &mut Run, feature: &FeatureId, code: i32) {
     let job = newest(run);
     end(home, run, &job, 0);
+    capture(home, run, feature, &job);
     let outcome = CommitOutcome::Commit(Tested { commit: oid('c'), tree: oid('d') });
     home.report(run, Report::Commit { feature: feature.clone(), job, outcome });
     home.input(run, &Input::Grant(Grant::Gate { feature: feature.clone(), slot: 0 }));

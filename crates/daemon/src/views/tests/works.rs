@@ -87,6 +87,7 @@ pub(crate) fn plan(review: ReviewPolicy) -> Work {
         on_failure: OnFailure::Stop,
         commit: CommitRule::Auto,
         active_max: 1,
+        snapshot_every_ms: None,
         env_pass: Vec::new(),
     };
     let state = Plan::new(&spec);

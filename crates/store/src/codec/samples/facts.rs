@@ -8,7 +8,7 @@ use tidegate_core::ids::{AdhocId, LaneName, ProjectId, QueueKey};
 use tidegate_core::launcher::{AgentDisposition, Journal};
 use tidegate_core::pause::{Pause, Scope};
 use tidegate_core::plan::Role;
-use tidegate_core::run::{Event, Feedback, Submitted};
+use tidegate_core::run::{Captured, Event, Feedback, Submitted};
 use tidegate_core::time::WallMs;
 
 use super::parts::{
@@ -100,6 +100,10 @@ fn run_events() -> Vec<Event> {
     events
 }
 
+fn captured() -> Captured {
+    Captured { number: 3, commit: oid('e'), files: 7, left_out: 1, cost_ms: 12 }
+}
+
 fn feature_events() -> Vec<Event> {
     let f = || feature("berths");
     let mut events = vec![
@@ -118,6 +122,10 @@ fn feature_events() -> Vec<Event> {
         Event::Checked { feature: f(), job: job(2) },
         Event::Reviewed { feature: f(), job: job(2), approved: true, comments: "well".into() },
         Event::ConflictFound { feature: f(), paths: paths() },
+        Event::SnapshotTaken { feature: f(), job: job(2), captured: captured() },
+        Event::RollbackRequested { feature: f(), to: 2, actor: "user".into() },
+        Event::RolledBack { feature: f(), to: 2, captured: None },
+        Event::RolledBack { feature: f(), to: 2, captured: Some(captured()) },
         Event::SnapshotSkipped { feature: f(), job: job(2), why: "later".into() },
         Event::Committed { feature: f(), tested: tested() },
         Event::GatePassed { feature: f(), gate: gate(), job: job(2) },

@@ -140,6 +140,7 @@ pub(crate) fn feature_states() -> Vec<FeatureState> {
         FeatureState::Working { role: Role::Builder, step: WorkStep::Agent(job(2)) },
         FeatureState::Working { role: Role::Builder, step: WorkStep::Committing(job(2)) },
         FeatureState::Working { role: Role::Reviewer, step: WorkStep::Reading(job(2)) },
+        FeatureState::Working { role: Role::Builder, step: WorkStep::RollingBack(4) },
         FeatureState::Verifying { gate: 1, step: GateStep::AwaitingSlot },
         FeatureState::Verifying { gate: 0, step: running() },
         FeatureState::InReview,

@@ -95,6 +95,7 @@ pub(super) fn plan_spec() -> PlanSpec {
         on_failure: OnFailure::Stop,
         commit: CommitRule::Agent,
         active_max: 5,
+        snapshot_every_ms: Some(30_000),
         env_pass: vec!["LANG".into()],
     }
 }

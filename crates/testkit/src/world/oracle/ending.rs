@@ -163,6 +163,7 @@ impl World {
                 | Command::Prioritise { .. }
                 | Command::PauseLanes { .. }
                 | Command::ResumeLanes { .. }
+                | Command::Rollback { .. }
                 | Command::StartAgent { .. }
                 | Command::Nudge { .. }
                 | Command::RegisterProject { .. }
