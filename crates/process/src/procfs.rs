@@ -65,6 +65,17 @@ pub(crate) fn env_value(pid: u32, name: &str) -> Option<Vec<u8>> {
     })
 }
 
+/// Whether a signal would end the process: it neither handles nor ignores nor holds it back.
+pub(crate) fn ends_by(pid: u32, signal: i32) -> bool {
+    let Ok(text) = fs::read_to_string(format!("/proc/{pid}/status")) else { return false };
+    let Ok(bit @ 1..=64) = u32::try_from(signal) else { return false };
+    ["SigBlk:", "SigIgn:", "SigCgt:"].iter().all(|name| {
+        let mask = text.lines().find_map(|line| line.strip_prefix(name));
+        let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+        mask.is_some_and(|mask| mask & (1 << (bit - 1)) == 0)
+    })
+}
+
 fn environ(pid: u32) -> Option<Vec<u8>> {
     let file = fs::File::open(format!("/proc/{pid}/environ")).ok()?;
     let mut bytes = Vec::new();

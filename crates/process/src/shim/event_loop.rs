@@ -11,6 +11,9 @@ use super::lock_name;
 use super::state::{Cause, Shim, Stage};
 use crate::clock;
 
+/// Pause between two looks for those that were asked to end before they could hear it.
+const ASK_AGAIN_MS: u64 = 100;
+
 /// Runs until the exit record is durable.
 pub(crate) fn run(mut shim: Shim) {
     loop {
@@ -101,6 +104,10 @@ impl Shim {
                 | Stage::Recording { .. }
                 | Stage::Recorded => {}
             }
+            if self.is_asking() && now >= self.asked_ms + ASK_AGAIN_MS {
+                self.asked_ms = now;
+                self.terminate_heedless();
+            }
             let waits_longer = matches!(
                 (before, self.stage),
                 (Stage::Ending { .. }, Stage::Ending { .. })
@@ -112,11 +119,19 @@ impl Shim {
         }
     }
 
+    /// Whether the main process was stopped and has ended, and others are still given time.
+    fn is_asking(&self) -> bool {
+        matches!(self.stage, Stage::Draining { .. }) && self.cause.is_some() && self.has_children
+    }
+
     /// Waits for a signal, output, a request, or the next moment that matters.
     fn wait(&self) {
         let due = match self.stage {
             Stage::Running => self.deadline_ms,
             Stage::Stopping { kill_at } => Some(kill_at),
+            Stage::Draining { until } if self.is_asking() => {
+                Some(until.min(self.asked_ms + ASK_AGAIN_MS))
+            }
             Stage::Draining { until } => Some(until),
             Stage::Ending { next, .. } | Stage::Recording { next } => Some(next),
             Stage::Recorded => Some(0),

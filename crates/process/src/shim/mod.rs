@@ -17,6 +17,7 @@ mod state;
 mod stdio;
 mod streams;
 mod terminal;
+mod terminate;
 
 use std::io;
 use std::path::Path;

@@ -1,9 +1,7 @@
 //! What a shim knows of its job, and the moves that signals and time cause.
 
 use std::fs::File;
-use std::io;
 
-use fail::fail_point;
 use tidegate_core::exit::Identity;
 
 use super::input::Input;
@@ -15,12 +13,11 @@ use crate::cgroup::Cgroup;
 use crate::clock;
 use crate::control::{Phase, Status};
 use crate::jobdir::JobDir;
-use crate::procfs;
 use crate::record::{Spec, StartedRecord, Usage};
 use crate::sys::pidfd::PidFd;
 use crate::sys::signals::SignalFd;
 use crate::sys::wait::{self, Reaped};
-use crate::tree::{self, Claim};
+use crate::tree::Claim;
 
 /// The main process.
 pub(crate) struct Child {
@@ -107,6 +104,8 @@ pub(crate) struct Shim {
     pub(crate) started_wall_ms: u64,
     pub(crate) started_mono_ms: u64,
     pub(crate) deadline_ms: Option<u64>,
+    /// When those that outlive a stopped main process were last asked to end.
+    pub(crate) asked_ms: u64,
     /// Highest fencing token seen.
     pub(crate) token: (u64, u64),
     pub(crate) claim: Claim,
@@ -152,6 +151,7 @@ impl Shim {
             has_children: true,
             started_wall_ms: started.at_wall_ms,
             started_mono_ms: now,
+            asked_ms: now,
             deadline_ms: spec.limits.timeout_ms.map(|limit| now.saturating_add(limit)),
             token: (spec.generation, spec.epoch),
             spec,
@@ -218,43 +218,6 @@ impl Shim {
                 self.cause.is_some()
             }
         }
-    }
-
-    /// TERM to the main process' group; CONT as well, for a stopped process cannot act on TERM.
-    fn terminate_group(&self) {
-        fail_point!("shim.before_terminate");
-        // Shells in a terminal heed no TERM, but what a terminal sends when it is closed.
-        let hangup = self.terminal.as_ref().map(|_| libc::SIGHUP);
-        for signal in [libc::SIGTERM].into_iter().chain(hangup).chain([libc::SIGCONT]) {
-            if self.signal_group(signal).is_err() {
-                let _ = self.child.pidfd.send(signal);
-            }
-        }
-    }
-
-    /// TERM to what left the group: who leads a session of its own may have a state to save, too.
-    fn terminate_others(&self) {
-        // A table that cannot be read ends nobody politely; the sweep proves its end anyway.
-        let Ok(members) = self.claim.members() else { return };
-        for proc in members.iter().filter(|proc| proc.group != self.child.identity.pid) {
-            for signal in [libc::SIGTERM, libc::SIGCONT] {
-                let _ = tree::signal(proc, signal);
-            }
-        }
-    }
-
-    fn signal_group(&self, signal: i32) -> io::Result<()> {
-        match self.child.pidfd.send_group(signal) {
-            Err(error) if error.raw_os_error() == Some(libc::EINVAL) => {}
-            other => return other,
-        }
-        // A kernel before 6.9. The group's number is pinned by the child that was not reaped yet.
-        for proc in procfs::all()? {
-            if proc.group == self.child.identity.pid && !proc.is_gone() {
-                tree::signal(&proc, signal)?;
-            }
-        }
-        Ok(())
     }
 
     /// The state for those who ask.

@@ -23,7 +23,7 @@ fn refusal(outcome: Result<tidegate_process::control::Reply, ControlError>) -> R
 
 #[test]
 fn input_is_written_once_although_its_sender_was_cut_off() {
-    let job = started("cat");
+    let job = started("cat; while ! test -e go; do sleep 0.02; done");
     let mut first = job.control((1, 5));
     first.input(1, b"one\n").unwrap();
     // Sent, and the connection is lost before the answer was read: by the next daemon's sight it is
@@ -39,6 +39,7 @@ fn input_is_written_once_although_its_sender_was_cut_off() {
     assert!(reply.status.input.unwrap().closed);
     assert_eq!(second.close_input(3).unwrap().status.input.unwrap().accepted, 3);
     assert_eq!(refusal(second.input(4, b"late\n")), Refused::InputClosed);
+    std::fs::write(job.home.path().join("go"), "").unwrap();
     job.wait_shim();
     assert_eq!(job.exit().code, Some(0));
     assert_eq!(job.written(Stream::Stdout), b"one\n\xff\x00two\n");

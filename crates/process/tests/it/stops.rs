@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
 
 use tidegate_process::control::{Phase, Refused};
 use tidegate_process::record::ReasonRecord;
@@ -57,6 +58,21 @@ fn stop_gives_everybody_below_a_wrapper_the_whole_grace() {
     let saved = job.wait_file("saved");
     assert_eq!(saved.lines().count(), 2, "only one of them could save its state");
     assert_eq!(job.exit().reason, stopped_by("ana"));
+}
+
+#[test]
+fn stop_asks_again_who_could_not_hear_it_yet() {
+    let job = Job::sh(
+        "sh -c 'trap \"\" TERM; echo up > up; while ! test -e late; do sleep 0.02; done; \
+         trap - TERM; echo free > free; while :; do sleep 0.02; done' & wait",
+    );
+    job.start();
+    job.wait_file("up");
+    let before = Instant::now();
+    job.control((1, 5)).stop("ana", 60_000).unwrap();
+    std::fs::write(job.home.path().join("late"), "").unwrap();
+    assert_eq!(job.wait_shim().code, Some(0));
+    assert!(before.elapsed() < Duration::from_secs(30), "it was ended by the kill alone");
 }
 
 #[test]
