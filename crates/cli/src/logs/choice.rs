@@ -11,6 +11,8 @@ pub(crate) struct Choice {
     pub(crate) agent: Option<String>,
     /// The jobs that work for this feature.
     pub(crate) feature: Option<String>,
+    /// Of those, the attempts with this number.
+    pub(crate) attempt: Option<u32>,
 }
 
 impl Choice {
@@ -33,7 +35,10 @@ impl Choice {
     }
 
     fn takes(&self, job: &JobDoc, launchers: bool) -> bool {
-        let Self { job: id, agent, feature } = self;
+        let Self { job: id, agent, feature, attempt } = self;
+        if attempt.is_some_and(|attempt| attempt != job.attempt) {
+            return false;
+        }
         if id.is_none() && agent.is_none() && feature.is_none() {
             return !launchers || job.purpose == "launcher";
         }
@@ -120,6 +125,8 @@ mod tests {
         assert!(are_one_thing(&choice.of(&jobs)));
         let agent = Choice { agent: Some("a".into()), ..Choice::default() };
         assert_eq!(ids(&agent, &jobs), ["2"]);
+        let second = Choice { attempt: Some(2), ..Choice::default() };
+        assert_eq!(ids(&second, &jobs), Vec::<String>::new());
         let none = Choice { job: Some("9".into()), ..Choice::default() };
         assert_eq!(ids(&none, &jobs), Vec::<String>::new());
     }

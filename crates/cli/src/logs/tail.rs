@@ -24,6 +24,16 @@ impl Tail {
         Self { directory: directory.to_owned(), segment: 0, offset: 0, open: None }
     }
 
+    /// A place within the output.
+    pub(crate) fn at(directory: &Path, segment: u32, offset: u64) -> Self {
+        Self { directory: directory.to_owned(), segment, offset, open: None }
+    }
+
+    /// Segment and offset of the next byte.
+    pub(crate) fn position(&self) -> (u32, u64) {
+        (self.segment, self.offset)
+    }
+
     /// The next bytes; empty at the end for now.
     ///
     /// # Errors

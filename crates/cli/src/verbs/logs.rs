@@ -12,7 +12,7 @@ use crate::client::{Client, Feed, Filter, Wake};
 use crate::context::Context;
 use crate::error::CliError;
 use crate::home::Home;
-use crate::logs::{Choice, Hints, Tail, are_one_thing, heading};
+use crate::logs::{Choice, Hints, Stamped, Tail, are_one_thing, heading};
 use crate::output::{Exit, Out, talk};
 use crate::read;
 
@@ -27,6 +27,7 @@ Examples:
   tidegate logs r000001                     the launcher's output so far
   tidegate logs r000001 -f                  follow it until the run ends
   tidegate logs r000001 --feature berths    agents and gates of one feature
+  tidegate logs r000001 --timestamps        with the time of each line
   tidegate logs r000001 --tail 20           the last 20 lines of each job")]
 pub(crate) struct Args {
     /// Run id, or the beginning of one
@@ -53,6 +54,14 @@ pub(crate) struct Args {
     #[arg(long, value_name = "ID", value_parser = values::label, conflicts_with = "feature")]
     agent: Option<String>,
 
+    /// Only this attempt of each
+    #[arg(long, value_name = "N")]
+    attempt: Option<u32>,
+
+    /// Put the time before each line at which it began, and what could not be kept in its place
+    #[arg(long)]
+    timestamps: bool,
+
     /// Only the jobs that work for this feature
     #[arg(long, value_name = "ID", value_parser = values::feature)]
     feature: Option<String>,
@@ -65,10 +74,14 @@ impl Args {
     /// When there is no such run or job, or standard output is closed.
     pub(crate) fn run(self, context: &mut Context) -> Result<Exit, CliError> {
         let home = context.home()?;
-        let Self { run, follow, tail, raw, job, agent, feature } = self;
+        let Self { run, follow, tail, raw, job, agent, feature, attempt, timestamps } = self;
         let run = read::run(&home, &run)?.run_id;
-        let mut printer = Printer::new(Choice { job, agent, feature }, tail);
+        let mut printer = Printer::new(Choice { job, agent, feature, attempt }, tail);
         printer.raw |= raw;
+        printer.timestamps = timestamps;
+        if timestamps && context.out.is_json() {
+            return Err(CliError::usage("`--timestamps` does not go with `--json`"));
+        }
         if context.out.is_json() && !follow {
             let jobs = read::jobs(&home, &run)?.jobs;
             let chosen: Vec<_> = printer.choice.of(&jobs).into_iter().map(entry).collect();
@@ -141,14 +154,40 @@ fn look(
     let ended = document.status.is_terminal() && document.recorded;
     let chosen = printer.choice.of(jobs);
     let narrow = printer.choice.is_narrow();
-    Ok(ended || narrow && chosen.last().is_some_and(|job| job.state == "finished"))
+    Ok(ended
+        || narrow
+            && chosen
+                .last()
+                .is_some_and(|job| job.state == "finished" || job.state == "quarantined"))
+}
+
+/// Where the output of a job comes from.
+enum Source {
+    /// The bytes as they were written.
+    Plain(Tail),
+    /// The same with times.
+    Stamped(Stamped),
+}
+
+impl Source {
+    fn read(&mut self, job: &JobDoc) -> std::io::Result<Vec<u8>> {
+        match self {
+            Self::Plain(tail) => tail.read(),
+            Self::Stamped(stamped) => {
+                let ended = job.state == "finished" || job.state == "quarantined";
+                stamped.read(Path::new(&job.dir), ended)
+            }
+        }
+    }
 }
 
 /// Prints the output of jobs, each byte once.
 pub(crate) struct Printer {
     choice: Choice,
     lines: Option<usize>,
-    tails: Vec<(String, Tail, StripBytes)>,
+    tails: Vec<(String, Source, StripBytes)>,
+    /// Each line begins with its time.
+    timestamps: bool,
     headed: Option<String>,
     /// Whether the bytes are printed as they are, on a terminal, too.
     raw: bool,
@@ -158,7 +197,7 @@ impl Printer {
     /// Prints what `choice` takes; of each job only the last `lines`, if given.
     pub(crate) fn new(choice: Choice, lines: Option<usize>) -> Self {
         let raw = !Out::is_terminal();
-        Self { choice, lines, tails: Vec::new(), headed: None, raw }
+        Self { choice, lines, tails: Vec::new(), timestamps: false, headed: None, raw }
     }
 
     /// Prints what is new; gives the number of jobs that are meant.
@@ -176,10 +215,15 @@ impl Printer {
                 if let Some(lines) = self.lines {
                     tail.skip_to_last(lines).map_err(failed)?;
                 }
-                self.tails.push((job.job_id.clone(), tail, StripBytes::new()));
+                let source = if self.timestamps {
+                    Source::Stamped(Stamped::new(directory, &tail))
+                } else {
+                    Source::Plain(tail)
+                };
+                self.tails.push((job.job_id.clone(), source, StripBytes::new()));
             }
             loop {
-                let bytes = self.tails[index].1.read().map_err(failed)?;
+                let bytes = self.tails[index].1.read(job).map_err(failed)?;
                 if bytes.is_empty() {
                     break;
                 }

@@ -222,6 +222,53 @@ fn agent_of_a_launcher_with_a_terminal_is_attached_to_by_its_id() {
 }
 
 #[test]
+fn agent_of_a_plan_with_a_terminal_is_attached_to_by_its_feature() {
+    let home = Home::new();
+    let program = home.program("builder", "cat > /dev/null; echo asking > /dev/tty; mark up; read line < /dev/tty; echo \"$line\" > answer.txt");
+    let config = format!(
+        "target = \"main\"\n[agent.scribe]\nargv = [{program:?}]\nprompt = \"stdin\"\nterminal = true\n[env]\npass = [\"T\"]\n\
+         [role.builder]\nagent = \"scribe\"\n[review]\npolicy = \"auto\"\n"
+    );
+    std::fs::write(home.repo().root().join("tidegate.toml"), config).unwrap();
+    let plan = "title = \"Board\"\n[[wave]]\nname = \"one\"\n[[wave.feature]]\nid = \"berths\"\nprompt = \"Ask.\"\n";
+    std::fs::write(home.repo().root().join("plan.toml"), plan).unwrap();
+    home.run(&["config", "trust"]).ends_with(0);
+    let run = home.data(&["submit", "plan.toml"])["runId"].as_str().unwrap().to_owned();
+    home.pid("up");
+    let mut desk = Desk::new(&home, &["attach", &run, "--agent", "berths"]);
+    desk.shows("asking");
+    desk.types("an answer\r");
+    assert_eq!(desk.code(), 0);
+    assert_eq!(home.ended(&run)["status"], "completed");
+    home.close();
+}
+
+#[test]
+fn lines_of_a_log_get_their_times_and_no_other_byte() {
+    let home = Home::new();
+    let script = "printf 'one\\ntwo\\n'; mark up; await go; printf '\\303\\251 last'; exit 1";
+    let run = home.script(&[], script);
+    home.pid("up");
+    home.go("go");
+    home.ended(&run);
+    let plain = home.logs(&run);
+    let stamped = home.run(&["logs", &run, "--timestamps"]).ends_with(0).bytes;
+    let mut bare = Vec::new();
+    for line in stamped.split_inclusive(|byte| *byte == b'\n') {
+        let (time, rest) = line.split_at(25);
+        assert!(time.starts_with(b"20") && time.ends_with(b"Z "), "{line:?}");
+        bare.extend_from_slice(rest);
+    }
+    assert_eq!(bare, plain);
+    assert_eq!(plain, "one\ntwo\né last".as_bytes());
+    assert_eq!(home.run(&["logs", &run, "--attempt", "1"]).ends_with(0).bytes, plain);
+    assert_eq!(home.json(&["logs", &run, "--attempt", "2"]).data()["logs"], serde_json::json!([]));
+    let last = home.run(&["logs", &run, "--timestamps", "--tail", "1"]).ends_with(0).bytes;
+    assert!(last.ends_with("Z é last".as_bytes()), "{last:?}");
+    home.close();
+}
+
+#[test]
 fn process_in_a_job_may_watch_its_own_run_and_type_nowhere() {
     let home = Home::new();
     let victim = started(&home, ECHO);
