@@ -120,7 +120,8 @@ fn reason(run: &RunDoc, patience: Patience) -> Option<Reason> {
     if run.status.is_terminal() {
         return run.recorded.then_some(Reason::Ended);
     }
-    let needed = run.status == RunStatus::Running && !run.attention.is_empty();
+    let waits = run.attention.iter().any(|one| !one.is_warning());
+    let needed = run.status == RunStatus::Running && waits;
     (needed && !patience.ignore_attention).then_some(Reason::PersonNeeded)
 }
 

@@ -121,6 +121,11 @@ merge_gates = [\"test\"]
 # active_features = 5       # of one run, at once
 # max_iterations = 6        # of a feature, until its gates pass
 # max_attempts = 3          # of an agent that crashes
+# stall_after = \"10m\"       # without output or work: it is said, nothing is ended
+
+# [retry]
+# backoff = \"2s\"            # before the second retry; it doubles from one to the next
+# max_backoff = \"5m\"
 
 # [env]
 # pass = [\"ANTHROPIC_API_KEY\"]   # variables of yours that agents and gates get

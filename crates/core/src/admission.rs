@@ -78,7 +78,7 @@ pub fn grants<'a>(runs: impl Iterator<Item = &'a Run> + Clone, caps: Caps) -> Ve
                 | FeatureState::Cancelled { .. }
                 | FeatureState::Skipped { .. } => true,
             };
-            if !ready {
+            if !ready || feature.wait.is_some() {
                 continue;
             }
             let grant = held.give(run, id, &feature.state, spec.active_max, caps);

@@ -10,6 +10,13 @@ pub const ITERATIONS_MAX: u32 = 6;
 pub const ATTEMPTS_MAX: u32 = 3;
 /// Times that conflicts of one feature are given to its reconciler before a person is asked.
 pub const RECONCILIATIONS_MAX: u32 = 3;
+/// Wait before the second retry of a job, in milliseconds; it doubles from one to the next.
+pub const BACKOFF_MS: u64 = 2_000;
+/// The longest wait before a retry, in milliseconds.
+pub const BACKOFF_MS_MAX: u64 = 5 * 60 * 1000;
+/// Silence of a job, without output and without work of its processes, after which it is said, in
+/// milliseconds.
+pub const STALL_AFTER_MS: u64 = 10 * 60 * 1000;
 /// Times that a launcher is started again without progress.
 pub const RESUMES_MAX: u32 = 1;
 /// A heartbeat of a remote agent counts as life for this long.

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::ids::{AgentName, BlobId, FeatureId, GateName, RoleName};
+use crate::run::Retry;
 
 /// Everything that a plan run was submitted with. Never changes after the submit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,6 +44,10 @@ pub struct PlanSpec {
     /// Shortest time between two snapshots of a worktree in which an agent works, in milliseconds.
     /// `None`: as built in.
     pub snapshot_every_ms: Option<u64>,
+    /// How retries of gates, and of roles that say nothing else, are spread in time.
+    pub retry: Retry,
+    /// Silence of an agent after which it is said, in milliseconds; 0: never, `None`: the usual.
+    pub stall_after_ms: Option<u64>,
     /// Names of variables of the pinned environment that agents and gates get beside the
     /// allow-list.
     pub env_pass: Vec<String>,
@@ -108,6 +113,8 @@ pub struct RoleSpec {
     pub agent: AgentName,
     /// Pinned text that its agent is told beside the task.
     pub prompt: Option<BlobId>,
+    /// How its retries are spread in time, when it says so itself.
+    pub retry: Option<Retry>,
 }
 
 /// How an agent is started. Data of a manifest.

@@ -24,6 +24,7 @@
 //!   success.
 //! - Only the private module `sys` holds `unsafe`.
 
+pub mod activity;
 pub mod census;
 mod cgroup;
 mod clock;

@@ -18,6 +18,8 @@ pub(crate) struct Proc {
     pub(crate) threads: u32,
     /// Start, in clock ticks since boot.
     pub(crate) start_ticks: u64,
+    /// Processor time of it and of its children that it has reaped, in clock ticks.
+    pub(crate) cpu_ticks: u64,
 }
 
 impl Proc {
@@ -101,9 +103,13 @@ fn parse(pid: u32, text: &[u8]) -> Option<Proc> {
     let parent = fields.next()?.parse().ok()?;
     let group = fields.next()?.parse().ok()?;
     let session = fields.next()?.parse().ok()?;
-    let threads: u32 = fields.nth(13)?.parse().ok()?;
+    let mut cpu_ticks: u64 = fields.nth(7)?.parse().ok()?;
+    for _ in 0..3 {
+        cpu_ticks += fields.next()?.parse::<u64>().ok()?;
+    }
+    let threads: u32 = fields.nth(2)?.parse().ok()?;
     let start_ticks = fields.nth(1)?.parse().ok()?;
-    Some(Proc { pid, parent, group, session, state, threads, start_ticks })
+    Some(Proc { pid, parent, group, session, state, threads, start_ticks, cpu_ticks })
 }
 
 #[cfg(test)]
@@ -116,7 +122,8 @@ mod tests {
         let text = b"7 (a) Z 9 (b) S 1 7 6 0 -1 4 1 2 3 4 5 6 7 8 20 0 1 0 4242 99\n";
         let proc = parse(7, text).unwrap();
         assert_eq!((proc.parent, proc.group, proc.session), (1, 7, 6));
-        assert_eq!((proc.state, proc.start_ticks), (b'S', 4242));
+        assert_eq!((proc.state, proc.start_ticks, proc.threads), (b'S', 4242, 1));
+        assert_eq!(proc.cpu_ticks, 3 + 4 + 5 + 6);
     }
 
     #[test]

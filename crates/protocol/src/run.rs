@@ -192,6 +192,16 @@ pub struct AttentionDoc {
     pub commit: Option<String>,
 }
 
+impl AttentionDoc {
+    /// The reason of a warning about a job that gives no sign of life.
+    pub const STALLED: &str = "stalled";
+
+    /// Whether nothing waits for a person: it is said, and goes away by itself.
+    pub fn is_warning(&self) -> bool {
+        self.reason == Self::STALLED
+    }
+}
+
 /// A page of runs, in the order of the first screen: waits for a person, running, failed, the rest.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

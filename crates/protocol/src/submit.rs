@@ -60,8 +60,11 @@ pub enum WorkRequest {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct LauncherWork {
-    /// The argv, not empty.
+    /// The argv; may be empty when a launcher is named that has one.
     pub argv: Vec<Text>,
+    /// The launcher's name in the settings: its argv comes before that of the request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub launcher: Option<String>,
     /// `--start-wave`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_wave: Option<u32>,

@@ -53,7 +53,7 @@ impl PlanBuilder {
             waves: Vec::new(),
             features: BTreeMap::new(),
             agents: BTreeMap::from([(agent.clone(), sample_agent())]),
-            builder: RoleSpec { name: RoleName::new("builder")?, agent, prompt: None },
+            builder: RoleSpec { name: RoleName::new("builder")?, agent, prompt: None, retry: None },
             gates: BTreeMap::from([(gate.clone(), sample_gate())]),
             landing: LandingSpec { strategy: Strategy::Merge, merge_gates: vec![gate] },
             review: ReviewPolicy::Auto,
@@ -62,6 +62,8 @@ impl PlanBuilder {
             commit: CommitRule::Auto,
             active_max: FEATURES_PER_RUN,
             snapshot_every_ms: None,
+            retry: tidegate_core::run::Retry::default(),
+            stall_after_ms: None,
             env_pass: Vec::new(),
         };
         Ok(Self { blobs: vec![(spec.source.clone(), source)], spec })
@@ -142,6 +144,7 @@ pub fn launcher(argv: &[&str], selection: Selection, resumes_max: u32) -> Work {
         resumes_max,
         timeout_ms: None,
         terminal: false,
+        stall_after_ms: None,
     };
     Work::Launcher { spec, state: Launcher::default() }
 }

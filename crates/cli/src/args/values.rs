@@ -25,6 +25,11 @@ pub(crate) fn lane(text: &str) -> Result<String, String> {
     named("lane", text)
 }
 
+/// Reads the name of a launcher.
+pub(crate) fn launcher(text: &str) -> Result<String, String> {
+    named("launcher", text)
+}
+
 /// Reads the id of an ad-hoc run.
 pub(crate) fn adhoc(text: &str) -> Result<String, String> {
     named("ad-hoc run id", text)

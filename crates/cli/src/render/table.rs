@@ -51,7 +51,8 @@ pub(crate) fn runs(runs: &[RunDoc]) -> String {
 
 /// The status, or that a person is needed.
 fn status_word(run: &RunDoc) -> String {
-    if run.status == RunStatus::Running && !run.attention.is_empty() {
+    let waits = run.attention.iter().any(|one| !one.is_warning());
+    if run.status == RunStatus::Running && waits {
         return "needs you".to_owned();
     }
     match run.exit_code.filter(|code| run.status == RunStatus::Failed && *code != 0) {

@@ -27,6 +27,7 @@ Examples:
   tidegate submit plan.toml                            all waves of a plan
   tidegate submit plan.toml --start-wave 2             from its second wave on
   tidegate submit -- ./waves.sh --fast                 a command that orchestrates by itself
+  tidegate submit --launcher waves -- --fast           an entry of tidegate.toml, by its name
   tidegate submit --resume-limit 0 -- sh once.sh       never start it a second time
   tidegate submit --pty -- ./screenful.sh              in a terminal; `tidegate attach` shows it
   tidegate submit --lane docs plan.toml                in a queue beside `main`")]
@@ -39,7 +40,8 @@ pub(crate) struct Args {
 #[derive(Debug, clap::Args)]
 pub(crate) struct Work {
     /// A plan: TOML, or Markdown with front matter
-    #[arg(value_name = "PLAN", required_unless_present = "argv", conflicts_with = "argv")]
+    #[arg(value_name = "PLAN", required_unless_present_any = ["argv", "launcher"],
+          conflicts_with_all = ["argv", "launcher"])]
     plan: Option<PathBuf>,
 
     /// The project; without it the repository of the working directory
@@ -82,6 +84,10 @@ pub(crate) struct Work {
     /// Only this feature of the plan; may be repeated
     #[arg(long = "feature", value_name = "ID", value_parser = values::feature, conflicts_with = "argv")]
     features: Vec<String>,
+
+    /// The launcher of this name in tidegate.toml; what follows `--` is added to its argv
+    #[arg(long, value_name = "NAME", value_parser = values::launcher, conflicts_with = "features")]
+    launcher: Option<String>,
 
     /// The command and its arguments, after `--`
     #[arg(last = true, value_name = "ARGV", num_args = 1..)]
@@ -196,6 +202,7 @@ impl Work {
         })?;
         Ok(LauncherWork {
             argv: self.argv.iter().cloned().map(Text::from).collect(),
+            launcher: self.launcher.clone(),
             start_wave: self.start_wave,
             end_wave: self.end_wave,
             auto_next: self.auto_next,

@@ -159,3 +159,22 @@ fn pending_run_on_one_line_says_what_is_not_known() {
     home.ended(&second);
     home.close();
 }
+
+#[test]
+fn launcher_of_the_settings_is_submitted_by_its_name_once_they_are_trusted() {
+    let home = Home::new();
+    let entry = "target = \"main\"\n[launcher.waves]\nargv = [\"sh\", \"-c\", \"echo $0 $1\"]\n";
+    home.repo().write("tidegate.toml", entry);
+    let call = ["submit", "--launcher", "waves", "--", "fast", "lane"];
+    let refused = home.json(&call);
+    assert_eq!(refused.envelope()["error"]["code"], "untrusted_config");
+    home.run(&["config", "trust"]).ends_with(0);
+    let run = home.data(&call)["runId"].as_str().unwrap().to_owned();
+    assert_eq!(home.ended(&run)["status"], "completed");
+    assert_eq!(String::from_utf8(home.logs(&run)).unwrap(), "fast lane\n");
+    let unknown = home.json(&["submit", "--launcher", "wave"]);
+    let error = &unknown.envelope()["error"];
+    assert_eq!(error["code"], "not_found");
+    assert!(error["details"]["hint"].as_str().unwrap().contains("waves"), "{error}");
+    home.close();
+}

@@ -7,6 +7,8 @@ use tidegate_core::plan::{
     AgentSpec, FeatureSpec, GateSpec, LandingSpec, PlanSpec, ReviewPolicy, Role, RoleSpec, WaveSpec,
 };
 
+use tidegate_core::run::Retry;
+
 use super::prompts::Prompts;
 use super::selection::{Selection, finding};
 use super::{AssumedNeed, Resolved, blob_id};
@@ -69,6 +71,8 @@ pub(super) fn build(
         let kept = needs.kept.get(&one.id).cloned().unwrap_or_default();
         features.insert(one.id.clone(), feature_spec(one, prompt, kept, doc, config, &mut blobs)?);
     }
+    let retry =
+        Retry { backoff_ms: config.backoff_ms.value, backoff_ms_max: config.max_backoff_ms.value };
     let builder = role_spec("builder", config, &mut blobs)?;
     let target = match &doc.target {
         Some(target) => branch_ref(&target.value).ok()?,
@@ -93,6 +97,8 @@ pub(super) fn build(
         commit: config.commit.value,
         active_max: config.active_features.value,
         snapshot_every_ms: Some(config.snapshot_every_ms.value),
+        retry,
+        stall_after_ms: Some(config.stall_after_ms.value),
         env_pass: config.env_pass.value.clone(),
     };
     Some(Resolved {
@@ -192,7 +198,7 @@ fn feature_spec(
         crew: crew_of(feature, config, blobs)?,
         allow_no_change: feature.allow_no_change.as_ref().is_some_and(|allow| allow.value),
         iterations_max: count(&feature.max_iterations, config.max_iterations.value),
-        attempts_max: count(&feature.max_attempts, config.max_attempts.value),
+        attempts_max: count(&feature.max_attempts, attempts_of_builder(config)),
     })
 }
 
@@ -217,7 +223,18 @@ fn role_spec(name: &str, config: &Config, blobs: &mut Blobs) -> Option<RoleSpec>
     let name = RoleName::new(name).ok()?;
     let entry = &config.roles.get(&name)?.value;
     let prompt = entry.prompt.as_ref().map(|text| blobs.add(text.as_bytes()));
-    Some(RoleSpec { name, agent: entry.agent.value.clone(), prompt })
+    let own = entry.backoff_ms.or(entry.max_backoff_ms).map(|_| Retry {
+        backoff_ms: entry.backoff_ms.unwrap_or(config.backoff_ms.value),
+        backoff_ms_max: entry.max_backoff_ms.unwrap_or(config.max_backoff_ms.value),
+    });
+    Some(RoleSpec { name, agent: entry.agent.value.clone(), prompt, retry: own })
+}
+
+/// Attempts of one job of a feature that says nothing itself.
+fn attempts_of_builder(config: &Config) -> u32 {
+    let builder = RoleName::new("builder").ok();
+    let own = builder.and_then(|name| config.roles.get(&name)?.value.max_attempts);
+    own.unwrap_or(config.max_attempts.value)
 }
 
 /// The names in their order, each once.

@@ -76,6 +76,7 @@ pub(crate) fn apply(config: &mut Config, table: &Table, layer: usize, sink: &mut
         inner.finish(sink);
     }
     limits(config, &mut fields, layer, sink);
+    retry(config, &mut fields, layer, sink);
     if let Some((table, entry)) = fields.table("env", sink) {
         let mut inner = Fields::new("[env]", table, entry.key.span.clone());
         if let Some(pass) = inner.strings("pass", sink) {
@@ -102,10 +103,21 @@ fn limits(config: &mut Config, fields: &mut Fields<'_>, layer: usize, sink: &mut
     config.active_features.set(inner.count("active_features", 1, ACTIVE_MAX, sink), layer);
     config.max_iterations.set(inner.count("max_iterations", 1, TRIES_MAX, sink), layer);
     config.max_attempts.set(inner.count("max_attempts", 1, TRIES_MAX, sink), layer);
+    config.stall_after_ms.set(inner.duration("stall_after", sink), layer);
     config.agent_timeout_ms.set(inner.duration("agent_timeout", sink), layer);
     config.gate_timeout_ms.set(inner.duration("gate_timeout", sink), layer);
     config.grace_ms.set(inner.duration("grace", sink), layer);
     config.snapshot_every_ms.set(inner.duration("snapshot_every", sink), layer);
+    inner.finish(sink);
+}
+
+/// How often, and how soon, a job that failed is tried again.
+fn retry(config: &mut Config, fields: &mut Fields<'_>, layer: usize, sink: &mut Sink<'_>) {
+    let Some((table, entry)) = fields.table("retry", sink) else { return };
+    let mut inner = Fields::new("[retry]", table, entry.key.span.clone());
+    config.max_attempts.set(inner.count("max_attempts", 1, TRIES_MAX, sink), layer);
+    config.backoff_ms.set(inner.duration("backoff", sink), layer);
+    config.max_backoff_ms.set(inner.duration("max_backoff", sink), layer);
     inner.finish(sink);
 }
 

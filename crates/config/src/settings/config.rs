@@ -70,6 +70,12 @@ pub struct Config {
     pub max_iterations: Sourced<u32>,
     /// Attempts of one job within an iteration.
     pub max_attempts: Sourced<u32>,
+    /// Wait before the second retry of a job, in milliseconds; it doubles from one to the next.
+    pub backoff_ms: Sourced<u64>,
+    /// The longest wait before a retry, in milliseconds.
+    pub max_backoff_ms: Sourced<u64>,
+    /// Silence of an agent or a launcher after which it is said, in milliseconds; 0: never.
+    pub stall_after_ms: Sourced<u64>,
     /// Limit of an agent that names none, in milliseconds.
     pub agent_timeout_ms: Sourced<u64>,
     /// Limit of a gate that names none, in milliseconds.
@@ -116,6 +122,12 @@ pub struct RoleEntry {
     pub agent: Spanned<AgentName>,
     /// What its agent is told beside the task.
     pub prompt: Option<String>,
+    /// Attempts of one job of it.
+    pub max_attempts: Option<u32>,
+    /// Wait before its second retry, in milliseconds.
+    pub backoff_ms: Option<u64>,
+    /// The longest wait before a retry of it, in milliseconds.
+    pub max_backoff_ms: Option<u64>,
 }
 
 /// `[gate.NAME]`.
@@ -187,6 +199,9 @@ impl Default for Config {
             active_features: Sourced::default_of(limits::FEATURES_PER_RUN),
             max_iterations: Sourced::default_of(limits::ITERATIONS_MAX),
             max_attempts: Sourced::default_of(limits::ATTEMPTS_MAX),
+            backoff_ms: Sourced::default_of(limits::BACKOFF_MS),
+            max_backoff_ms: Sourced::default_of(limits::BACKOFF_MS_MAX),
+            stall_after_ms: Sourced::default_of(limits::STALL_AFTER_MS),
             agent_timeout_ms: Sourced::default_of(limits::AGENT_TIMEOUT_MS),
             gate_timeout_ms: Sourced::default_of(limits::GATE_TIMEOUT_MS),
             grace_ms: Sourced::default_of(limits::GRACE_MS),

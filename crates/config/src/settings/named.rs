@@ -10,6 +10,7 @@ use crate::check::inner_path;
 use crate::diagnostic::{Code, Sink};
 use crate::fields::Fields;
 use crate::near::quoted;
+use crate::plan::TRIES_MAX;
 use crate::span::Spanned;
 
 const SELECTION: &[(&str, LauncherSelection)] =
@@ -30,7 +31,12 @@ pub(crate) fn role_of(
         }
     });
     let prompt = fields.string("prompt", sink).map(|prompt| prompt.value);
-    (RoleName::new(name), agent.map(|agent| RoleEntry { agent, prompt }))
+    let max_attempts = fields.count("max_attempts", 1, TRIES_MAX, sink).map(|said| said.value);
+    let backoff_ms = fields.duration("backoff", sink).map(|said| said.value);
+    let max_backoff_ms = fields.duration("max_backoff", sink).map(|said| said.value);
+    let entry =
+        agent.map(|agent| RoleEntry { agent, prompt, max_attempts, backoff_ms, max_backoff_ms });
+    (RoleName::new(name), entry)
 }
 
 /// Reads one gate.

@@ -29,6 +29,8 @@ pub struct LauncherSpec {
     pub timeout_ms: Option<u64>,
     /// Whether it gets a terminal of its own, which people can attach to.
     pub terminal: bool,
+    /// Silence after which it is said, in milliseconds; 0: never, `None`: the usual.
+    pub stall_after_ms: Option<u64>,
 }
 
 /// What a launcher told of its progress: the newest entry of its journal.

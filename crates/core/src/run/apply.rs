@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::event::{Event, Subject, Submitted};
 use super::feature::Feature;
-use super::state::{Job, JobState, Purpose, Run, Status, Work};
+use super::state::{Job, JobState, Purpose, Run, Stall, Status, Work};
 use crate::exit::Started;
 use crate::ids::{FeatureId, JobId};
 use crate::launcher::Launcher;
@@ -84,12 +84,17 @@ impl Run {
             }),
             Event::JobFinished { job, exit } => self.with_job(job, |job| {
                 let started = job.state.started().cloned();
+                job.stalled = None;
                 job.state = JobState::Finished { started, exit: exit.clone() };
             }),
             Event::JobQuarantined { job, detail } => self.with_job(job, |job| {
                 let started = job.state.started().cloned();
                 job.state = JobState::Quarantined { started, detail: detail.clone() };
             }),
+            Event::JobStalled { job, silent_ms, at } => self.with_job(job, |job| {
+                job.stalled = Some(Stall { since: WallMs(at.0.saturating_sub(*silent_ms)) });
+            }),
+            Event::JobWentOn { job } => self.with_job(job, |job| job.stalled = None),
             Event::AgentRegistered { .. } => {
                 self.registrations += 1;
                 self.with_launcher(|launcher| launcher.apply(event));
@@ -117,6 +122,7 @@ impl Run {
             attempt: n,
             nonce: nonce.to_owned(),
             created_at: at,
+            stalled: None,
             state: JobState::Launching,
         };
         self.jobs.insert(id.clone(), job);

@@ -1,5 +1,6 @@
 //! How one feature evolves by one fact.
 
+use super::backoff::Wait;
 use super::block::Block;
 use super::event::Event;
 use super::feature::{Feature, FeatureState, GateStep, LandStep, Trail, WorkStep};
@@ -49,11 +50,10 @@ impl Feature {
                 self.worktree = Some(path.clone());
                 self.base = Some(base.clone());
                 self.sync = None;
+                trail.again = false;
             }
-            Event::AttemptFailed { counted, .. } => {
-                self.failures += u32::from(*counted);
-                self.rewind_step();
-            }
+            Event::AttemptFailed { counted, wait, .. } => self.tried(*counted, *wait, trail),
+            Event::RetryDue { .. } => self.wait = None,
             Event::BuilderFinished { job, .. } => {
                 self.failures = 0;
                 trail.built = Some(job.clone());
@@ -79,6 +79,7 @@ impl Feature {
             }
             Event::IterationFailed { feedback, sync, .. } => {
                 trail.built = None;
+                trail.again = false;
                 self.failures = 0;
                 self.approved = false;
                 self.conflict = None;
@@ -103,10 +104,24 @@ impl Feature {
                 self.state = FeatureState::Skipped { cause: cause.clone() };
             }
             Event::FeatureCancelled { actor, .. } => {
+                self.wait = None;
                 self.state = FeatureState::Cancelled { actor: actor.clone() };
             }
             Event::FeatureRetried { .. } => self.retry(trail),
             _ => {}
+        }
+    }
+
+    /// An attempt failed: the next one begins at once, or waits for its time without a slot.
+    fn tried(&mut self, counted: bool, wait: Option<Wait>, trail: &mut Trail) {
+        self.failures += u32::from(counted);
+        self.wait = wait;
+        self.rewind_step();
+        if wait.is_some()
+            && let FeatureState::Working { step, .. } = &mut self.state
+        {
+            *step = WorkStep::AwaitingSlot;
+            trail.again = true;
         }
     }
 
@@ -163,7 +178,7 @@ impl Feature {
             FeatureState::Working { role, step: WorkStep::AwaitingSlot }
         } else {
             // Its builder has not begun, and the next admission counts the iteration again.
-            self.iteration = self.iteration.saturating_sub(1);
+            self.iteration = self.iteration.saturating_sub(u32::from(!trail.again));
             match self.iteration {
                 0 => FeatureState::Queued,
                 _ => FeatureState::building(WorkStep::AwaitingSlot),
@@ -177,7 +192,7 @@ impl Feature {
         let step = match (role, &trail.built) {
             (Role::Builder, Some(job)) => WorkStep::Committing(job.clone()),
             (Role::Builder, None) => {
-                self.iteration += 1;
+                self.iteration += u32::from(!trail.again);
                 WorkStep::Preparing
             }
             (Role::Planner | Role::Qa | Role::Reviewer | Role::Reconciler, _) => {
@@ -195,6 +210,7 @@ impl Feature {
         let blocked = matches!(self.state, FeatureState::Blocked(_));
         self.failures = 0;
         self.reconciliations = 0;
+        trail.again = false;
         if blocked && self.approved && !conflict {
             self.state = FeatureState::Landing(LandStep::AwaitingTarget);
         } else if blocked && trail.built.is_some() {

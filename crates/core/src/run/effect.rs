@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use super::backoff::Wait;
 use super::block::Block;
 use super::feature::{Feature, FeatureState, LandStep, Merged, WorkStep};
 use super::state::{JobState, Run, Work};
@@ -129,6 +130,13 @@ pub enum Effect {
         /// From where to where.
         merged: Merged,
     },
+    /// Wait for the time of the feature's next attempt.
+    AwaitRetry {
+        /// The feature.
+        feature: FeatureId,
+        /// Until when.
+        wait: Wait,
+    },
     /// Watch the repository's lock until another home has given it back.
     AwaitRepo {
         /// The feature.
@@ -244,6 +252,10 @@ fn outstanding_of_feature(
     feature: &Feature,
     turn: u32,
 ) -> Option<(String, Effect)> {
+    if let Some(wait) = feature.wait {
+        let effect = Effect::AwaitRetry { feature: id.clone(), wait };
+        return Some((format!("feature:{id}:{turn}:retry"), effect));
+    }
     match &feature.state {
         FeatureState::Working { role: Role::Reconciler, step: WorkStep::Preparing } => Some((
             format!("feature:{id}:{turn}:conflict"),

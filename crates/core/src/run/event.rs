@@ -1,5 +1,6 @@
 //! The facts of a run. Its state is what [`super::Run::apply`] makes of them, and nothing else.
 
+use super::backoff::Wait;
 use super::block::Block;
 use super::feature::{Captured, Merged, Tested};
 use super::feedback::Feedback;
@@ -72,6 +73,10 @@ pub enum Event {
     JobFinished { job: JobId, exit: Exit },
     /// A job's records contradict each other.
     JobQuarantined { job: JobId, detail: String },
+    /// A job gives no sign of life: no output and no work of its processes for so long.
+    JobStalled { job: JobId, silent_ms: u64, at: WallMs },
+    /// A job that gave no sign of life goes on.
+    JobWentOn { job: JobId },
 
     /// The journal's newest entry.
     Progress { journal: Journal },
@@ -95,7 +100,9 @@ pub enum Event {
     /// Its worktree stands at `head`.
     WorktreeReady { feature: FeatureId, path: String, base: Oid },
     /// A job for it ended without a result, and may be tried again.
-    AttemptFailed { feature: FeatureId, job: JobId, counted: bool },
+    AttemptFailed { feature: FeatureId, job: JobId, counted: bool, wait: Option<Wait> },
+    /// The time of its next attempt has come.
+    RetryDue { feature: FeatureId },
     /// Its builder ended well; what it left is to be committed.
     BuilderFinished { feature: FeatureId, job: JobId },
     /// An agent in another role than the builder's ended well.
@@ -185,6 +192,8 @@ impl Event {
             | Self::JobStopping { .. }
             | Self::JobFinished { .. }
             | Self::JobQuarantined { .. }
+            | Self::JobStalled { .. }
+            | Self::JobWentOn { .. }
             | Self::Progress { .. }
             | Self::AgentRegistered { .. }
             | Self::AgentExited { .. }
@@ -196,6 +205,7 @@ impl Event {
             Self::FeatureAdmitted { feature }
             | Self::WorktreeReady { feature, .. }
             | Self::AttemptFailed { feature, .. }
+            | Self::RetryDue { feature }
             | Self::BuilderFinished { feature, .. }
             | Self::SnapshotTaken { feature, .. }
             | Self::SnapshotSkipped { feature, .. }
@@ -247,6 +257,8 @@ impl Event {
             Self::JobStopping { .. } => "job-stopping",
             Self::JobFinished { .. } => "job-finished",
             Self::JobQuarantined { .. } => "job-quarantined",
+            Self::JobStalled { .. } => "stalled",
+            Self::JobWentOn { .. } => "stall-cleared",
             Self::Progress { .. } => "progress",
             Self::AgentRegistered { .. } => "agent-registered",
             Self::AgentExited { .. } => "agent-exited",
@@ -258,6 +270,7 @@ impl Event {
             Self::FeatureAdmitted { .. } => "feature-admitted",
             Self::WorktreeReady { .. } => "worktree-ready",
             Self::AttemptFailed { .. } => "attempt-failed",
+            Self::RetryDue { .. } => "retry-due",
             Self::BuilderFinished { .. } => "builder-finished",
             Self::SnapshotTaken { .. } => "snapshot-taken",
             Self::SnapshotSkipped { .. } => "snapshot-skipped",

@@ -1,5 +1,6 @@
 //! What a feature of a plan run is at one moment.
 
+use super::backoff::Wait;
 use super::block::Block;
 use super::feedback::Feedback;
 use super::planned::PlannedChange;
@@ -15,6 +16,8 @@ pub struct Feature {
     pub iteration: u32,
     /// Attempts of the current job purpose that count against the limit.
     pub failures: u32,
+    /// Set while its next attempt waits for its time.
+    pub wait: Option<Wait>,
     /// The commit that its branch began at.
     pub base: Option<Oid>,
     /// Its worktree, once there is one.
@@ -44,6 +47,8 @@ pub(super) struct Trail {
     pub(super) built: Option<JobId>,
     /// Whether qa has looked at what the last builder made.
     pub(super) checked: bool,
+    /// Whether its next builder is a further attempt of the same iteration.
+    pub(super) again: bool,
     /// The newest snapshot that is recorded.
     pub(super) snapshot: u32,
 }

@@ -96,8 +96,7 @@ pub enum Input {
     Grant(Grant),
     /// An adapter saw something, whether asked or not.
     Report(Report),
-    /// An adapter answers an effect. Late when the effect is no longer open: then the answer is
-    /// about another state of the world than the run waits for.
+    /// An adapter answers an effect; late when that is no longer open.
     Answer {
         /// The effect.
         key: EffectKey,
@@ -249,6 +248,23 @@ pub enum Report {
         paths: Vec<String>,
         /// What is the matter with the checkout.
         why: String,
+    },
+    /// The time of a feature's next attempt has come.
+    RetryDue {
+        /// The feature.
+        feature: FeatureId,
+    },
+    /// A job gave no sign of life for a while.
+    JobSilent {
+        /// The job.
+        job: JobId,
+        /// For how long, in milliseconds.
+        silent_ms: u64,
+    },
+    /// A job that gave no sign of life does again.
+    JobActive {
+        /// The job.
+        job: JobId,
     },
     /// The checkout of the target no longer stands in the way.
     TargetClean {

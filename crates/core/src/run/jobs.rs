@@ -105,6 +105,33 @@ impl Draft {
         Ok(())
     }
 
+    /// A running job gave no sign of life. Nothing is done about it here: it is said.
+    pub(super) fn job_silent(&mut self, id: &JobId, silent_ms: u64) -> Result<(), Rejected> {
+        let job = self.run.jobs.get(id).ok_or(Rejected::Unknown("job"))?;
+        match &job.state {
+            JobState::Running(_) => {}
+            JobState::Launching
+            | JobState::Stopping { .. }
+            | JobState::Finished { .. }
+            | JobState::Quarantined { .. } => return Err(Rejected::Late("the job does not run")),
+        }
+        if job.stalled.is_some() {
+            return Err(Rejected::Already("said to be silent"));
+        }
+        self.emit(Event::JobStalled { job: id.clone(), silent_ms, at: self.now.wall });
+        Ok(())
+    }
+
+    /// It goes on.
+    pub(super) fn job_active(&mut self, id: &JobId) -> Result<(), Rejected> {
+        let job = self.run.jobs.get(id).ok_or(Rejected::Unknown("job"))?;
+        if job.stalled.is_none() {
+            return Err(Rejected::Already("known to go on"));
+        }
+        self.emit(Event::JobWentOn { job: id.clone() });
+        Ok(())
+    }
+
     pub(super) fn job_quarantined(&mut self, id: &JobId, detail: &str) -> Result<(), Rejected> {
         let job = self.run.jobs.get(id).ok_or(Rejected::Unknown("job"))?;
         if !job.state.is_live() {

@@ -7,6 +7,7 @@ mod apply_crew;
 mod apply_feature;
 mod apply_landing;
 mod apply_launcher;
+mod backoff;
 mod barrier;
 mod block;
 mod capture;
@@ -29,6 +30,7 @@ mod review;
 mod state;
 mod step;
 
+pub use backoff::{Retry, Wait};
 pub(crate) use barrier::Barrier;
 pub use block::Block;
 pub use effect::{Effect, EffectKey};
@@ -41,5 +43,5 @@ pub use input::{
 };
 pub use outcome::{CaptureOutcome, MergeOutcome, RollbackOutcome, UpdateOutcome};
 pub use planned::PlannedChange;
-pub use state::{Job, JobState, Phase, Plan, Purpose, Run, Status, Work};
+pub use state::{Job, JobState, Phase, Plan, Purpose, Run, Stall, Status, Work};
 pub use step::{Step, step};

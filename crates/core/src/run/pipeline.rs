@@ -1,5 +1,6 @@
 //! A feature from its queue to its review: building, committing, gates, and their repair.
 
+use super::backoff::Wait;
 use super::barrier::Barrier;
 use super::block::Block;
 use super::event::Event;
@@ -11,6 +12,7 @@ use super::step::Draft;
 use crate::exit::{Exit, Reason};
 use crate::ids::{FeatureId, GateName, JobId, Oid};
 use crate::plan::{FeatureSpec, Role};
+use crate::time::WallMs;
 
 impl Draft {
     pub(super) fn feature(&self, id: &FeatureId) -> Option<(&FeatureSpec, &Feature)> {
@@ -27,6 +29,9 @@ impl Draft {
 
     pub(super) fn admit(&mut self, id: &FeatureId) -> Result<(), Rejected> {
         let (_, feature) = self.require_feature(id)?;
+        if feature.wait.is_some() {
+            return Err(Rejected::NotWhile("its next attempt waits for its time".to_owned()));
+        }
         match feature.state {
             FeatureState::Working { step: WorkStep::AwaitingSlot, .. } => {}
             FeatureState::Queued => {
@@ -101,15 +106,37 @@ impl Draft {
     /// The same step again, within its bound; an excused end does not count.
     pub(super) fn attempt_failed(&mut self, id: &FeatureId, job: &JobId, exit: &Exit, who: &str) {
         let Some((spec, feature)) = self.feature(id) else { return };
+        let Some((plan, _)) = self.run.plan() else { return };
+        let role = feature.state.role().and_then(|role| plan.role_spec(spec, role));
+        let retry = role.and_then(|role| role.retry).unwrap_or(plan.retry);
         let counted = !exit.is_excused();
-        if counted && feature.failures + 1 >= spec.attempts_max {
-            let attempts = feature.failures + 1;
-            let reason = format!("{who}: {} after {attempts} attempts", exit.describe());
+        let failures = feature.failures + u32::from(counted);
+        if counted && failures >= spec.attempts_max {
+            let reason = format!("{who}: {} after {failures} attempts", exit.describe());
             self.give_up(id, reason);
-        } else {
-            let (feature, job) = (id.clone(), job.clone());
-            self.emit(Event::AttemptFailed { feature, job, counted });
+            return;
         }
+        // What says nothing about the job is tried again at once.
+        let ms =
+            if counted { retry.wait_ms(failures, &format!("{}/{id}", self.run.id)) } else { 0 };
+        // Of a held run nothing begins: its next attempt waits for a slot, which it is not given.
+        let ms = if self.run.hold.is_some() { ms.max(1) } else { ms };
+        let wait = (ms > 0).then(|| Wait {
+            until: self.now.boot.after_ms(ms),
+            ms,
+            about: WallMs(self.now.wall.0.saturating_add(ms)),
+        });
+        self.emit(Event::AttemptFailed { feature: id.clone(), job: job.clone(), counted, wait });
+    }
+
+    /// The time of a feature's next attempt has come, or a person does not want to wait for it.
+    pub(super) fn retry_due(&mut self, id: &FeatureId) -> Result<(), Rejected> {
+        let (_, feature) = self.require_feature(id)?;
+        if feature.wait.is_none() {
+            return Err(Rejected::Late("no attempt waits for its time"));
+        }
+        self.emit(Event::RetryDue { feature: id.clone() });
+        Ok(())
     }
 
     pub(super) fn committed(
@@ -214,6 +241,9 @@ impl Draft {
     }
 
     pub(super) fn start_gate(&mut self, id: &FeatureId, slot: u32) -> Result<(), Rejected> {
+        if self.require_feature(id)?.1.wait.is_some() {
+            return Err(Rejected::NotWhile("its next attempt waits for its time".to_owned()));
+        }
         let Some((gate, commit, phase)) = self.awaited_gate(id) else {
             return Err(Rejected::NotWhile("the feature waits for no gate".to_owned()));
         };

@@ -115,8 +115,17 @@ pub struct Job {
     pub nonce: String,
     /// When it was recorded, on the wall clock.
     pub created_at: WallMs,
+    /// Set while it gives no sign of life.
+    pub stalled: Option<Stall>,
     /// Where it stands.
     pub state: JobState,
+}
+
+/// A job without a sign of life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stall {
+    /// Its last sign of life, about, on the wall clock.
+    pub since: WallMs,
 }
 
 /// Where a job stands.

@@ -130,6 +130,9 @@ impl Draft {
         self.require_going_on()?;
         let (_, plan) = self.run.plan().ok_or(Rejected::Unknown("plan"))?;
         let feature = plan.features.get(id).ok_or(Rejected::Unknown("feature"))?;
+        if feature.wait.is_some() {
+            return self.retry_due(id);
+        }
         match &feature.state {
             FeatureState::Blocked(_) | FeatureState::Failed { .. } => {}
             FeatureState::Queued
@@ -207,6 +210,9 @@ impl Draft {
             Report::TargetClean { feature } => self.target_clean(feature),
             Report::RepoHeld { feature, by } => self.repo_held(feature, by),
             Report::RepoFree { feature } => self.repo_free(feature),
+            Report::RetryDue { feature } => self.retry_due(feature),
+            Report::JobSilent { job, silent_ms } => self.job_silent(job, *silent_ms),
+            Report::JobActive { job } => self.job_active(job),
         }
     }
 

@@ -79,7 +79,7 @@ fn gate_names(kind: &str, count: usize) -> Vec<GateName> {
 
 fn role_spec(name: &str) -> RoleSpec {
     let agent = AgentName::new("scribe").unwrap();
-    RoleSpec { name: RoleName::new(name).unwrap(), agent, prompt: None }
+    RoleSpec { name: RoleName::new(name).unwrap(), agent, prompt: None, retry: None }
 }
 
 pub(crate) fn plan_spec(shape: &Shape) -> PlanSpec {
@@ -136,6 +136,8 @@ pub(crate) fn plan_spec(shape: &Shape) -> PlanSpec {
         commit: CommitRule::Auto,
         active_max: shape.active_max,
         snapshot_every_ms: None,
+        retry: tidegate_core::run::Retry::default(),
+        stall_after_ms: None,
         env_pass: Vec::new(),
     }
 }
@@ -174,6 +176,7 @@ pub(crate) fn launcher_spec() -> LauncherSpec {
         resumes_max: 1,
         timeout_ms: None,
         terminal: false,
+        stall_after_ms: None,
     }
 }
 

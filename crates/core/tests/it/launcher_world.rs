@@ -199,6 +199,7 @@ impl World {
             | Effect::Commit { .. }
             | Effect::Merge { .. }
             | Effect::UpdateTarget { .. }
+            | Effect::AwaitRetry { .. }
             | Effect::AwaitRepo { .. }
             | Effect::WatchWorktree { .. }
             | Effect::Capture { .. }

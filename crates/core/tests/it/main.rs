@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod admission;
+mod backoff;
 mod capturing;
 mod crew;
 mod fixture;

@@ -119,6 +119,8 @@ fn inputs(run: &Run) -> Vec<(&'static str, Input)> {
         ("job lost", end(exit(Reason::LostShim, None))),
         ("job lost by reboot", end(exit(Reason::LostReboot, None))),
         ("job quarantined", quarantined(run)),
+        ("job silent", Input::Report(Report::JobSilent { job: job.clone(), silent_ms: 9 })),
+        ("job active", Input::Report(Report::JobActive { job: job.clone() })),
         ("ingested", Input::Report(Report::Ingested(Ingested::default()))),
         ("agents swept", Input::Report(Report::AgentsSwept { remaining: Vec::new() })),
     ];
@@ -157,6 +159,7 @@ fn git_inputs(run: &Run) -> Vec<(&'static str, Input)> {
         ("rollback failed", rolled_back(RollbackOutcome::Failed { detail: why() })),
         ("repository held", held()),
         ("repository free", free()),
+        ("retry due", Input::Report(Report::RetryDue { feature: fid("a") })),
     ]
 }
 
@@ -198,6 +201,22 @@ fn ended(run: &Run) -> Run {
 
 type States = Vec<(&'static str, Run)>;
 
+fn silent(run: &Run) -> Input {
+    Input::Report(Report::JobSilent { job: newest(run), silent_ms: 600_000 })
+}
+
+/// A run whose builder has failed twice.
+fn waiting() -> Run {
+    let review = ReviewPolicy::Person;
+    let mut run = then(&plan_run(&Shape { review, attempts_max: 3, ..Shape::default() }), &claim());
+    run = then(&run, &slot());
+    for _ in 0..2 {
+        run = then(&run, &ready());
+        run = then(&run, &job_finished(newest(&run), exited(1)));
+    }
+    run
+}
+
 fn building() -> States {
     let pending = plan_run(&Shape { review: ReviewPolicy::Person, ..Shape::default() });
     let queued = then(&pending, &claim());
@@ -218,7 +237,9 @@ fn building() -> States {
         ("a is building: capturing", capturing),
         ("a is building: preparing", preparing.clone()),
         ("a is building: its builder is launching", launching.clone()),
+        ("a is building: its builder is silent", then(&running, &silent(&running))),
         ("a is building: its builder is running", running),
+        ("a is building: its next attempt waits for its time", waiting()),
         ("a is building: committing", committing),
         ("a is blocked: git", then(&preparing, &worktree(failed))),
         ("a is blocked: quarantine", then(&launching, &quarantined(&launching))),

@@ -197,6 +197,7 @@ fn is_git_work(effect: &Effect) -> bool {
         | Effect::SweepAgents { .. }
         | Effect::ReadResult { .. }
         | Effect::WatchWorktree { .. }
+        | Effect::AwaitRetry { .. }
         | Effect::AwaitRepo { .. }
         | Effect::AwaitClean { .. } => false,
     }

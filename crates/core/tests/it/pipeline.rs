@@ -87,6 +87,10 @@ fn crashed_builder_is_tried_again_in_its_iteration_up_to_the_bound() {
         let told = end_job(&mut run, 1);
         assert_eq!(told, ["job-finished", "snapshot-taken", "attempt-failed"]);
         assert_eq!((feature(&run, "a").failures, feature(&run, "a").iteration), (attempt, 1));
+        if attempt == 2 {
+            take(&mut run, &Input::Report(Report::RetryDue { feature: fid("a") }));
+            take(&mut run, &slot());
+        }
         take(&mut run, &ready());
     }
     let told = end_job(&mut run, 1);

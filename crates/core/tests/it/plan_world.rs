@@ -165,6 +165,7 @@ impl World {
             {
                 Report::RepoHeld { feature, by: "another home".to_owned() }
             }
+            Effect::AwaitRetry { feature, .. } => Report::RetryDue { feature },
             Effect::AwaitRepo { feature } => Report::RepoFree { feature },
             Effect::PrepareWorktree { feature, base, sync } => {
                 let outcome =

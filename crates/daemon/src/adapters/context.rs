@@ -73,11 +73,12 @@ impl Context {
     /// The bytes that were pinned under `id`.
     ///
     /// # Errors
-    /// When the store cannot be read, or does not have them.
-    pub fn pinned(&self, id: &BlobId) -> Result<Vec<u8>, String> {
-        let mut reader = Reader::open(&self.home).map_err(|error| error.to_string())?;
-        let bytes = reader.read(|view| view.blob(id)).map_err(|error| error.to_string())?;
-        bytes.ok_or_else(|| format!("the pinned bytes {id} are gone"))
+    /// When the store cannot be read now, or does not have them.
+    pub fn pinned(&self, id: &BlobId) -> Result<Vec<u8>, Unpinned> {
+        let unread = |error: &dyn std::fmt::Display| Unpinned::Unread(error.to_string());
+        let mut reader = Reader::open(&self.home).map_err(|error| unread(&error))?;
+        let bytes = reader.read(|view| view.blob(id)).map_err(|error| unread(&error))?;
+        bytes.ok_or_else(|| Unpinned::Gone(id.clone()))
     }
 
     /// Reports an observation to the engine.
@@ -89,6 +90,17 @@ impl Context {
     pub fn answer(&self, run: &RunId, key: &EffectKey, report: Report) {
         self.reports.answer(run.clone(), key.clone(), report);
     }
+}
+
+/// Why pinned bytes were not read.
+#[derive(Debug, thiserror::Error)]
+pub enum Unpinned {
+    /// The store cannot be read now: it is worth another try.
+    #[error("read the store: {0}")]
+    Unread(String),
+    /// The store does not have them.
+    #[error("the pinned bytes {0} are gone")]
+    Gone(BlobId),
 }
 
 /// The run tag of a job of the home with this id.

@@ -12,8 +12,9 @@ use tidegate_process::observe::observe;
 use tidegate_process::{ControlClient, ControlError, JobDir, OutputHints, Sweep};
 
 use super::jobs::{After, Entry, Jobs, is_launcher};
+use super::launch::{self, Refused};
 use super::what::{TRIES_OF_A_REFUSAL, may_pass};
-use super::{launch, room, stalls};
+use super::{room, stalls};
 use crate::agents_seen::{AgentsSeen, living_processes, next_staleness};
 use crate::clock;
 
@@ -94,8 +95,7 @@ impl Jobs {
         let dir = JobDir::create(&self.ctx.jobs(), &id.to_string()).map_err(|e| later(&e))?;
         let cwd = self.checkout(id, entry)?;
         // A spec that an earlier daemon wrote is composed again: its token and epoch are older.
-        let spec = launch::compose(&self.ctx, &entry.target, id, &dir, cwd.as_deref())
-            .map_err(Refused::Never)?;
+        let spec = launch::compose(&self.ctx, &entry.target, id, &dir, cwd.as_deref())?;
         dir.write_spec(&spec).map_err(|e| later(&e))?;
         self.watch(id, entry).map_err(|e| later(&e))?;
         let spawned = self.spawner.spawn(dir.path()).map_err(|e| later(&e))?;
@@ -165,6 +165,7 @@ impl Jobs {
             self.note_start(id, started);
             entry.row = Row::Running;
         }
+        self.silences.begin(&entry.target.run, id, started);
         self.tell_what_is_new(id, entry);
         match entry.stop.clone() {
             Some(actor) if !entry.stop_sent => self.send_stop(id, entry, &actor),
@@ -309,14 +310,6 @@ impl Jobs {
         let swept = Sweep::tagged(tags).run(SWEEP_PATIENCE).map_err(|error| error.to_string())?;
         if swept.is_empty() { Ok(()) } else { Err(swept.survivors.join(", ")) }
     }
-}
-
-/// Why a job was not started.
-pub(super) enum Refused {
-    /// It is worth another try.
-    Later(String),
-    /// It will not work.
-    Never(String),
 }
 
 impl Entry {

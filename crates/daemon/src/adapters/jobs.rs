@@ -17,6 +17,7 @@ use tidegate_process::{Changed, ShimProgram, Spawner, Watcher, What};
 
 use super::context::Shared;
 use super::repos::Repos;
+use super::silences::Silences;
 use super::stalls;
 use crate::engine::Target;
 
@@ -27,6 +28,7 @@ pub(super) struct Jobs {
     pub(super) repos: Arc<Repos>,
     pub(super) spawner: Spawner,
     pub(super) watcher: Watcher,
+    pub(super) silences: Arc<Silences>,
     entries: Mutex<HashMap<JobId, Entry>>,
 }
 
@@ -83,6 +85,7 @@ impl Jobs {
             repos: Arc::clone(repos),
             spawner: Spawner::start(shim, ended)?,
             watcher: Watcher::start(hints)?,
+            silences: Silences::new(ctx),
             entries: Mutex::default(),
         });
         stalls::watch(&jobs);
@@ -170,6 +173,7 @@ impl Jobs {
 
     /// Forgets a job: nothing more is wanted of it.
     pub(super) fn forget(&self, id: &JobId) {
+        self.silences.end(id);
         self.watcher.forget(&id.to_string());
         self.entries().remove(id);
     }
@@ -202,6 +206,7 @@ impl Jobs {
                 After::Done if kept.agents_only && !was_for_agents => {}
                 After::Done => {
                     entries.remove(id);
+                    self.silences.end(id);
                     drop(entries);
                     self.watcher.forget(&id.to_string());
                     return;

@@ -16,7 +16,7 @@ use tidegate_process::JobDir;
 use tidegate_process::output::OutputReader;
 use tidegate_process::record::{Limits, OutputMode, Spec, Stdin, Text};
 
-use super::context::Context;
+use super::context::{Context, Unpinned};
 use super::results;
 use super::variables::{self, Variable};
 use crate::engine::Target;
@@ -38,17 +38,40 @@ struct Program {
     grace_ms: u64,
 }
 
+/// Why a job was not started.
+pub(super) enum Refused {
+    /// It is worth another try.
+    Later(String),
+    /// It will not work.
+    Never(String),
+}
+
+impl From<Unpinned> for Refused {
+    fn from(error: Unpinned) -> Self {
+        match error {
+            Unpinned::Unread(_) => Self::Later(error.to_string()),
+            Unpinned::Gone(_) => Self::Never(error.to_string()),
+        }
+    }
+}
+
+impl From<&str> for Refused {
+    fn from(why: &str) -> Self {
+        Self::Never(why.to_owned())
+    }
+}
+
 /// Composes the spec of a job. `cwd` is the checkout, for a gate.
 ///
 /// # Errors
-/// A text that says what could not be read or written.
+/// What could not be read or written: later, when the host has run out of something.
 pub(super) fn compose(
     ctx: &Context,
     target: &Target,
     id: &JobId,
     dir: &JobDir,
     cwd: Option<&Path>,
-) -> Result<Spec, String> {
+) -> Result<Spec, Refused> {
     let run = &target.run;
     let job = run.jobs.get(id).ok_or("the run has no such job")?;
     let mut program = program(ctx, target, job, dir, cwd)?;
@@ -58,7 +81,7 @@ pub(super) fn compose(
     variables::set(env, "TIDEGATE_HOME", path(&ctx.home));
     variables::set(env, "TIDEGATE_SOCKET", path(&ctx.home.join("daemon.sock")));
     variables::set(env, "TIDEGATE_JOB_DIR", path(dir.path()));
-    let token = Spec::fresh_nonce().map_err(|error| format!("make a token: {error}"))?;
+    let token = Spec::fresh_nonce().map_err(|error| later(&"make a token", &error))?;
     variables::set(env, "TIDEGATE_TOKEN", token.as_bytes());
     let output = if run.has_terminal(&job.purpose) {
         variables::terminal(env);
@@ -104,7 +127,7 @@ fn program(
     job: &Job,
     dir: &JobDir,
     cwd: Option<&Path>,
-) -> Result<Program, String> {
+) -> Result<Program, Refused> {
     let run = &target.run;
     let pinned = environment::decode(&ctx.pinned(&run.env)?);
     match &job.purpose {
@@ -130,7 +153,7 @@ fn program(
     }
 }
 
-fn launcher(run: &Run, pinned: Vec<Variable>, resume: Option<u32>) -> Result<Program, String> {
+fn launcher(run: &Run, pinned: Vec<Variable>, resume: Option<u32>) -> Result<Program, Refused> {
     let (spec, _) = run.launcher().ok_or("the run has no launcher")?;
     let argv = match resume {
         None => start_argv(spec),
@@ -174,9 +197,9 @@ fn agent(
     job: &Job,
     pinned: Vec<Variable>,
     dir: &JobDir,
-) -> Result<Program, String> {
+) -> Result<Program, Refused> {
     let Purpose::Agent { feature: id, role, iteration } = &job.purpose else {
-        return Err("the job is no agent's".to_owned());
+        return Err("the job is no agent's".into());
     };
     let (spec, plan) = run.plan().ok_or("the run has no plan")?;
     let feature_spec = spec.features.get(id).ok_or("the plan has no such feature")?;
@@ -185,7 +208,7 @@ fn agent(
     let agent = spec.agents.get(agent).ok_or("the plan has no such agent")?;
     let text = brief(ctx, spec, feature_spec, feature, role)?;
     let file = dir.file(PROMPT);
-    write_prompt(&file, &text).map_err(|error| format!("write {}: {error}", file.display()))?;
+    write_prompt(&file, &text).map_err(|error| later(&file.display(), &error))?;
     let mut env = variables::narrowed(pinned, &spec.env_pass);
     for (name, value) in &agent.env {
         variables::set(&mut env, name, value.as_bytes());
@@ -201,7 +224,7 @@ fn agent(
         attempt: job.attempt,
     };
     let launch = tidegate_agents::plan(agent, place, PromptInput { text: &text, file: &file })
-        .map_err(|error| error.to_string())?;
+        .map_err(|error| Refused::Never(error.to_string()))?;
     let stdin = if launch.prompt_on_stdin {
         Stdin::File(Text::from(OsString::from(PROMPT)))
     } else {
@@ -224,8 +247,8 @@ fn brief(
     feature_spec: &FeatureSpec,
     feature: &Feature,
     role: Role,
-) -> Result<String, String> {
-    let pinned = |id| Ok::<_, String>(String::from_utf8_lossy(&ctx.pinned(id)?).into_owned());
+) -> Result<String, Refused> {
+    let pinned = |id| Ok::<_, Refused>(String::from_utf8_lossy(&ctx.pinned(id)?).into_owned());
     let task = pinned(&feature_spec.prompt)?;
     let own = spec.role_spec(feature_spec, role).and_then(|role| role.prompt.as_ref());
     let own = own.map(pinned).transpose()?;
@@ -258,6 +281,10 @@ fn evidence_job(feature: &Feature) -> Option<&JobId> {
         | Feedback::Unusable { .. }
         | Feedback::Unresolved { .. } => None,
     }
+}
+
+fn later(what: &dyn std::fmt::Display, error: &dyn std::fmt::Display) -> Refused {
+    Refused::Later(format!("{what}: {error}"))
 }
 
 fn write_prompt(path: &Path, text: &str) -> std::io::Result<()> {

@@ -15,6 +15,7 @@ mod repos;
 mod results;
 mod room;
 mod route;
+mod silences;
 mod snapshots;
 mod stalls;
 mod variables;

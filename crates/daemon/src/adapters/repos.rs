@@ -68,7 +68,10 @@ impl Repos {
     }
 
     fn variables(&self, run: &Run) -> Result<Environment, GitError> {
-        let pinned = self.ctx.pinned(&run.env).map_err(|what| GitError::Missing { what })?;
+        let pinned = self
+            .ctx
+            .pinned(&run.env)
+            .map_err(|error| GitError::Missing { what: error.to_string() })?;
         let text = |bytes: Vec<u8>| OsString::from_vec(bytes);
         let pairs = environment::decode(&pinned).into_iter().map(|(n, v)| (text(n), text(v)));
         Ok(Environment::of(pairs))

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tidegate_core::ids::{FeatureId, GateName, JobId, RunId};
 use tidegate_core::plan::Role;
-use tidegate_core::run::{Effect, EffectKey, Report, Run};
+use tidegate_core::run::{Effect, EffectKey, Report, Run, Wait};
 use tidegate_process::{ShimProgram, Sweep, SweepError, Swept};
 use tidegate_store::{Store, StoreError};
 
@@ -18,11 +18,15 @@ use super::repos::Repos;
 use super::results;
 use super::snapshots::Watch;
 use super::what::{self, Failure, What};
+use crate::clock;
 use crate::engine::{Dispatch, Target};
 use crate::repair::Hold;
 
 /// How long the agents of a settled run are hunted before a person is asked.
 const SWEEP_PATIENCE: Duration = Duration::from_secs(10);
+/// Longest step of a wait: the threads' clock stands still while the host sleeps, the boot clock,
+/// which waits are kept on, does not.
+const ALARM_MAX: Duration = Duration::from_secs(15);
 /// How often the checkout of a blocked target is looked at.
 const CLEAN_EVERY: Duration = Duration::from_secs(1);
 
@@ -106,6 +110,13 @@ impl Adapters {
         });
     }
 
+    fn await_retry(&self, target: &Target, key: &EffectKey, feature: FeatureId, wait: Wait) {
+        let name = (target.run.id.clone(), key.clone());
+        self.wanted.lock().unwrap_or_else(PoisonError::into_inner).insert(name.clone());
+        let (ctx, wanted) = (Arc::clone(&self.ctx), Arc::clone(&self.wanted));
+        Alarm { ctx, name, wanted, feature, wait }.run();
+    }
+
     fn sweep(
         &self,
         run: &Run,
@@ -131,6 +142,30 @@ impl Adapters {
             };
             ctx.answer(&run, &key, Report::AgentsSwept { remaining });
         });
+    }
+}
+
+/// The wait for the time of a feature's next attempt.
+struct Alarm {
+    ctx: Shared,
+    name: (RunId, EffectKey),
+    wanted: Arc<Mutex<BTreeSet<(RunId, EffectKey)>>>,
+    feature: FeatureId,
+    wait: Wait,
+}
+
+impl Alarm {
+    fn run(self) {
+        if !self.wanted.lock().unwrap_or_else(PoisonError::into_inner).contains(&self.name) {
+            return;
+        }
+        let left = Duration::from_millis(self.wait.left_ms(clock::boot()));
+        if left.is_zero() {
+            let report = Report::RetryDue { feature: self.feature };
+            return self.ctx.answer(&self.name.0, &self.name.1, report);
+        }
+        let workers = self.ctx.workers.clone();
+        workers.after(left.min(ALARM_MAX), move || self.run());
     }
 }
 
@@ -210,6 +245,7 @@ impl Dispatch for Adapters {
             Effect::UpdateTarget { feature, merged } => {
                 self.git(target, key, feature, What::Update { merged });
             }
+            Effect::AwaitRetry { feature, wait } => self.await_retry(target, key, feature, wait),
             Effect::AwaitRepo { feature } => self.git(target, key, feature, What::AwaitRepo),
             Effect::AwaitClean { feature } => {
                 let tested = target.run.plan().and_then(|(_, plan)| plan.features.get(&feature));

@@ -18,6 +18,7 @@ mod scope;
 mod server;
 mod stream;
 mod submit;
+mod submit_launcher;
 mod submit_plan;
 mod terminal;
 #[cfg(test)]

@@ -8,25 +8,20 @@ use axum::extract::{ConnectInfo, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use serde_json::Value;
-use tidegate_config::{ConfigFiles, NamedFile, load_config};
 use tidegate_core::home::Place;
 use tidegate_core::ids::{AdhocId, BlobId, LaneName, ProjectId, QueueKey, RunId};
-use tidegate_core::launcher::{Launcher, LauncherSpec, Selection, SelectionStyle};
-use tidegate_core::limits::RESUMES_MAX;
 use tidegate_core::run::Work;
 use tidegate_git::Git;
-use tidegate_protocol::{
-    ErrorCode, LauncherWork, Problem, ProjectDoc, SubmitRequest, Text, WorkRequest,
-};
+use tidegate_protocol::{ErrorCode, Problem, ProjectDoc, SubmitRequest, Text, WorkRequest};
 
 use super::app::App;
 use super::body::{idempotency, parse};
-use super::commands::{actor, argv, name};
-use super::findings::invalid_plan;
+use super::commands::{actor, name};
 use super::peer::Caller;
 use super::reply::reply;
 use super::repository::{find_place, known_place};
 use super::scope::{Scope, forbidden, scope_of};
+use super::submit_launcher::launcher_work;
 use super::submit_plan::plan_work;
 use crate::engine::{Command, Submit};
 use crate::environment;
@@ -89,7 +84,7 @@ fn prepare(
         }
     }
     let (work, blobs) = match request.work {
-        WorkRequest::Launcher(work) => launcher_work(home, &place, &work)?,
+        WorkRequest::Launcher(work) => launcher_work(home, &place.root, &work)?,
         WorkRequest::Plan(work) => plan_work(viewer, home, git, &place, work, &request.env)?,
     };
     let env = pinned_env(&request.env)?;
@@ -134,62 +129,6 @@ fn place_of_run(
             .hint(format!("`tidegate project move {id} DIR` says where it is now")));
     }
     Ok(place)
-}
-
-fn launcher_work(home: &Path, place: &Place, work: &LauncherWork) -> Result<Pinned, Problem> {
-    let argv = argv(&work.argv)?;
-    if let (Some(start), Some(end)) = (work.start_wave, work.end_wave)
-        && end < start
-    {
-        return Err(Problem::invalid_input(format!("wave {end} is before wave {start}")));
-    }
-    let style = match &work.config {
-        Some(text) => {
-            let path = work.config_path.as_deref().unwrap_or("tidegate.toml");
-            style_of(home, path, text, &argv)?
-        }
-        None => SelectionStyle::EnvironmentOnly,
-    };
-    let spec = LauncherSpec {
-        argv,
-        cwd: place.root.clone(),
-        selection: Selection {
-            start_wave: work.start_wave,
-            end_wave: work.end_wave,
-            auto_next: work.auto_next,
-        },
-        style,
-        resumes_max: work.resume_limit.unwrap_or(RESUMES_MAX),
-        timeout_ms: None,
-        terminal: work.terminal,
-    };
-    // What the settings said of the launcher is in its spec: their bytes are not named again.
-    Ok((Work::Launcher { spec, state: Launcher::default() }, Vec::new()))
-}
-
-/// How the launcher learns of the selection, by its entry in the settings. A command that the
-/// settings bring in must be trusted; flags at the end of the user's own command need not.
-fn style_of(
-    home: &Path,
-    path: &str,
-    text: &str,
-    argv: &[String],
-) -> Result<SelectionStyle, Problem> {
-    let file = NamedFile { path: path.to_owned(), bytes: text.as_bytes().to_vec() };
-    let files = ConfigFiles { user: None, repository: Some(file), overrides: Vec::new() };
-    let layered = load_config(&files);
-    if tidegate_config::has_errors(&layered.findings) {
-        return Err(invalid_plan(&layered.findings));
-    }
-    let Some((_, entry)) = layered.config.launcher_for(argv) else {
-        return Ok(SelectionStyle::EnvironmentOnly);
-    };
-    let style = entry.style();
-    match &style {
-        SelectionStyle::ResumeArgv(_) => require_trust(home, path, text.as_bytes())?,
-        SelectionStyle::EnvironmentOnly | SelectionStyle::Append => {}
-    }
-    Ok(style)
 }
 
 /// Commands of a repository's file run only once the user has trusted exactly these bytes.

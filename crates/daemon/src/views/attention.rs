@@ -1,11 +1,13 @@
 //! What a person should look at.
 
+use tidegate_core::ids::JobId;
 use tidegate_core::plan::ReviewPolicy;
-use tidegate_core::run::{Block, FeatureState, JobState, Run};
+use tidegate_core::run::{Block, FeatureState, Job, JobState, Purpose, Run};
 use tidegate_protocol::AttentionDoc;
 
 use super::derive::Derived;
 use super::feature_doc::unblocks;
+use super::moment::stamp;
 
 /// Everything of a run that waits for a person, or that a person should know.
 pub(super) fn attention(derived: &Derived) -> Vec<AttentionDoc> {
@@ -43,6 +45,7 @@ pub(super) fn attention(derived: &Derived) -> Vec<AttentionDoc> {
         });
     }
     of_stuck(derived, &mut found);
+    found.extend(run.jobs.iter().filter_map(|(id, job)| silent(run, id, job)));
     for (id, job) in &run.jobs {
         let (reason, message) = match &job.state {
             JobState::Finished { exit, .. } if exit.requires_human => {
@@ -85,6 +88,27 @@ fn of_stuck(derived: &Derived, found: &mut Vec<AttentionDoc>) {
             commit: None,
         });
     }
+}
+
+/// A job that gives no sign of life: a warning, which goes away by itself when it goes on.
+fn silent(run: &Run, id: &JobId, job: &Job) -> Option<AttentionDoc> {
+    let stall = job.stalled.as_ref().filter(|_| job.state.is_live())?;
+    let feature = match &job.purpose {
+        Purpose::Agent { feature, .. } | Purpose::Gate { feature, .. } => Some(feature.to_string()),
+        Purpose::Launcher { .. } | Purpose::LauncherAgent { .. } => None,
+    };
+    let word = job.purpose.word();
+    Some(AttentionDoc {
+        reason: AttentionDoc::STALLED.to_owned(),
+        feature,
+        job_id: Some(id.to_string()),
+        message: format!("{word} {id} gives no sign of life since {}", stamp(stall.since)),
+        unblocks: format!(
+            "nothing, if it is to be so; else look: `tidegate logs {run}`, then `tidegate cancel {run}`",
+            run = run.id
+        ),
+        commit: None,
+    })
 }
 
 fn job_is_launchers(run: &Run, job: &tidegate_core::ids::JobId) -> bool {

@@ -66,14 +66,36 @@ pub(super) fn feature_lines(run: &Run, paths: &HomePaths, found: &mut Vec<Fact>)
     let Some((spec, plan)) = run.plan() else { return };
     let landed = plan.features.keys().filter(|id| plan.is_landed(id)).count();
     found.push(fact("plan", format!("{landed} of {} features have landed", plan.features.len())));
+    // Features of a wave that stand where they do for one reason are told in one line.
+    let mut told: Vec<(u32, String, Vec<&FeatureId>)> = Vec::new();
     for (wave, id) in spec.in_order() {
         let Some(feature) = plan.features.get(id).filter(|_| !plan.is_landed(id)) else { continue };
         let waits = feature_waits_for(run, spec, plan, id);
         let why = because(run, id, feature, waits);
-        found.push(fact("feature", format!("`{id}` of wave {wave}: {why}")));
-        if matches!(feature.state, FeatureState::Failed { .. }) {
+        match told.iter_mut().find(|(of, known, _)| *of == wave && *known == why) {
+            Some((.., ids)) => ids.push(id),
+            None => told.push((wave, why, vec![id])),
+        }
+    }
+    for (wave, why, ids) in told {
+        found.push(fact("feature", format!("{} of wave {wave}: {why}", named(&ids))));
+        let failed = |id: &&FeatureId| {
+            let feature = plan.features.get(*id);
+            feature.is_some_and(|feature| matches!(feature.state, FeatureState::Failed { .. }))
+        };
+        for id in ids.into_iter().filter(failed) {
             gate_fact(run, id, paths, found);
         }
+    }
+}
+
+/// Some features in words; a long list by its beginning.
+fn named(ids: &[&FeatureId]) -> String {
+    const SHOWN: usize = 5;
+    let shown: Vec<String> = ids.iter().take(SHOWN).map(|id| format!("`{id}`")).collect();
+    match ids.len().saturating_sub(SHOWN) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
     }
 }
 

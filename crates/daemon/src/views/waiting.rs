@@ -117,6 +117,13 @@ pub(super) fn feature_waits_for(
         return Some("the run's turn".to_owned());
     }
     let feature = plan.features.get(id)?;
+    if let Some(wait) = &feature.wait {
+        let (due, failures) = (stamp(wait.about), feature.failures);
+        return Some(format!("its next attempt, due about {due}: {failures} have failed"));
+    }
+    if let Some(hold) = run.hold.as_ref().filter(|_| may_begin(feature)) {
+        return Some(format!("the run's release: {}", pause_in_words("it was held", hold)));
+    }
     match &feature.state {
         FeatureState::Queued => Some(start(spec, plan, id)),
         FeatureState::Working { step: WorkStep::AwaitingSlot, .. } => Some(slot(spec, plan)),
@@ -147,6 +154,39 @@ pub(super) fn feature_waits_for(
         | FeatureState::Failed { .. }
         | FeatureState::Cancelled { .. }
         | FeatureState::Skipped { .. } => None,
+    }
+}
+
+/// Whether the next thing that happens to a feature is a grant: a held run is given none.
+fn may_begin(feature: &Feature) -> bool {
+    match &feature.state {
+        FeatureState::Queued
+        | FeatureState::Working { step: WorkStep::AwaitingSlot, .. }
+        | FeatureState::Verifying { step: GateStep::AwaitingSlot, .. }
+        | FeatureState::Landing(
+            LandStep::AwaitingTarget | LandStep::Gates { step: GateStep::AwaitingSlot, .. },
+        ) => true,
+        FeatureState::Working {
+            step:
+                WorkStep::Preparing
+                | WorkStep::Agent(_)
+                | WorkStep::Committing(_)
+                | WorkStep::Reading(_)
+                | WorkStep::RollingBack(_),
+            ..
+        }
+        | FeatureState::Verifying { step: GateStep::Running(_), .. }
+        | FeatureState::Landing(
+            LandStep::Merging
+            | LandStep::Updating { .. }
+            | LandStep::Gates { step: GateStep::Running(_), .. },
+        )
+        | FeatureState::InReview
+        | FeatureState::Blocked(_)
+        | FeatureState::Landed { .. }
+        | FeatureState::Failed { .. }
+        | FeatureState::Cancelled { .. }
+        | FeatureState::Skipped { .. } => false,
     }
 }
 

@@ -78,6 +78,8 @@ events! {
     JobStopping "job-stopping" { job job "job", actor actor "actor" },
     JobFinished "job-finished" { job job "job", exit exit "exit" },
     JobQuarantined "job-quarantined" { job job "job", detail detail "detail" },
+    JobStalled "stalled" { job job "job", silent_ms silent_ms "silentMs", at at "at" },
+    JobWentOn "stall-cleared" { job job "job" },
     Progress "progress" { journal journal "journal" },
     AgentRegistered "agent-registered" { agent agent "agentId", registered registered "registered" },
     AgentExited "agent-exited" { agent agent "agentId", end end "end" },
@@ -91,7 +93,13 @@ events! {
     AgentsSwept "agents-swept" { remaining remaining "remaining" },
     FeatureAdmitted "feature-admitted" { feature feature "feature" },
     WorktreeReady "worktree-ready" { feature feature "feature", path path "path", base base "base" },
-    AttemptFailed "attempt-failed" { feature feature "feature", job job "job", counted counted "counted" },
+    AttemptFailed "attempt-failed" {
+        feature feature "feature",
+        job job "job",
+        counted counted "counted",
+        wait wait (later "wait"),
+    },
+    RetryDue "retry-due" { feature feature "feature" },
     BuilderFinished "builder-finished" { feature feature "feature", job job "job" },
     RoleFinished "role-finished" { feature feature "feature", role role "role", job job "job" },
     ResultRefused "result-refused" {

@@ -2,11 +2,12 @@
 
 use tidegate_core::run::{
     Block, Captured, Feature, FeatureState, Feedback, GateStep, LandStep, Merged, PlannedChange,
-    Tested, WorkStep,
+    Tested, Wait, WorkStep,
 };
 
 use super::json::{record, tagged};
 
+record!(Wait { until "until", ms "ms", about "about" });
 record!(Tested { commit "commit", tree "tree" });
 record!(Captured {
     number "n",
@@ -21,6 +22,7 @@ record!(Feature {
     state "state",
     iteration "iteration",
     failures "failures",
+    wait (later "wait"),
     base "base",
     worktree "worktree",
     tested "tested",

@@ -4,7 +4,7 @@ use tidegate_core::ids::{
     AdhocId, AgentId, AgentName, BlobId, FeatureId, GateName, JobId, LaneName, Oid, ProjectId,
     QueueKey, RoleName, RunId,
 };
-use tidegate_core::time::WallMs;
+use tidegate_core::time::{BootMs, WallMs};
 
 use super::json::{Json, Malformed, Text, flattens, record, text};
 
@@ -43,6 +43,15 @@ named!(
 
 record!(QueueKey { project "project", lane "lane", adhoc "adhocRunId" });
 flattens!(QueueKey { "project", "lane", "adhocRunId" });
+
+impl Json for BootMs {
+    fn to_json(&self) -> serde_json::Value {
+        self.0.to_json()
+    }
+    fn from_json(value: serde_json::Value) -> Result<Self, Malformed> {
+        u64::from_json(value).map(Self)
+    }
+}
 
 impl Json for WallMs {
     fn to_json(&self) -> serde_json::Value {

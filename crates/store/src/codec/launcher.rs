@@ -23,6 +23,7 @@ record!(LauncherSpec {
     resumes_max "resumesMax",
     timeout_ms "timeoutMs",
     terminal (or_default "terminal"),
+    stall_after_ms (later "stallAfterMs"),
 });
 
 record!(Finalized { completed "completed", exit_code "exitCode" });

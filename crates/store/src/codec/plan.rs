@@ -5,6 +5,8 @@ use tidegate_core::plan::{
     PlanSpec, PromptChannel, ReviewPolicy, Role, RoleSpec, Strategy, WaveSpec,
 };
 
+use tidegate_core::run::Retry;
+
 use super::json::{record, tagged, words};
 
 record!(PlanSpec {
@@ -26,7 +28,11 @@ record!(PlanSpec {
     active_max "activeMax",
     snapshot_every_ms (or_default "snapshotEveryMs"),
     env_pass "envPass",
+    retry (later "retry"),
+    stall_after_ms (later "stallAfterMs"),
 });
+
+record!(Retry { backoff_ms "backoffMs", backoff_ms_max "backoffMsMax" });
 
 record!(WaveSpec { number "number", name "name", features "features" });
 
@@ -51,7 +57,7 @@ words!(Role {
     Reconciler "reconciler",
 });
 
-record!(RoleSpec { name "name", agent "agent", prompt (or_default "prompt") });
+record!(RoleSpec { name "name", agent "agent", prompt (or_default "prompt"), retry (later "retry") });
 
 record!(AgentSpec {
     argv "argv",

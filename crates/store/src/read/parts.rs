@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rusqlite::Row;
 use tidegate_core::ids::{JobId, RunId};
-use tidegate_core::run::{Job, JobState, Purpose};
+use tidegate_core::run::{Job, JobState, Purpose, Stall};
 use tidegate_core::time::WallMs;
 
 use super::{View, corrupt, parse};
@@ -46,7 +46,7 @@ impl View<'_> {
     pub fn jobs(&self, run: &RunId) -> Result<Vec<JobRow>, StoreError> {
         let rows = self.rows(
             "SELECT number, what, attempt, nonce, created_at, word, started, stop_actor, exit,
-             quarantine FROM jobs
+             quarantine, stalled_at FROM jobs
              WHERE run = (SELECT seq FROM runs WHERE id = ?1) ORDER BY number",
             [run.as_str()],
             "read the jobs of a run",
@@ -122,6 +122,7 @@ fn read_job(run: &RunId, row: &Row<'_>) -> Result<Result<JobRow, Malformed>, rus
     let stop_actor: Option<String> = row.get(7)?;
     let exit: Option<String> = row.get(8)?;
     let quarantine: Option<String> = row.get(9)?;
+    let stalled: Option<u64> = row.get(10)?;
     let understand = || {
         let purpose: Purpose = codec::decode(&what).map_err(|error| error.inside("what"))?;
         let started = started
@@ -141,7 +142,8 @@ fn read_job(run: &RunId, row: &Row<'_>) -> Result<Result<JobRow, Malformed>, rus
             _ => return Err(Malformed::new(format!("columns of {word:?} do not fit together"))),
         };
         let created_at = WallMs(created_at);
-        let job = Job { purpose, attempt, nonce, created_at, state };
+        let stalled = stalled.map(|since| Stall { since: WallMs(since) });
+        let job = Job { purpose, attempt, nonce, created_at, stalled, state };
         Ok(JobRow { id: JobId::new(run.clone(), number), job })
     };
     Ok(understand())

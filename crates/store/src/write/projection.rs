@@ -250,11 +250,12 @@ pub(super) fn write_job(conn: &Connection, run: u64, row: &JobRow) -> Result<(),
     change(
         conn,
         "INSERT INTO jobs (run, number, purpose, feature, what, attempt, nonce, created_at, word,
-         started, stop_actor, exit, reason, quarantine)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
+         started, stop_actor, exit, reason, quarantine, stalled_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
          ON CONFLICT (run, number) DO UPDATE SET word = excluded.word,
          started = excluded.started, stop_actor = excluded.stop_actor, exit = excluded.exit,
-         reason = excluded.reason, quarantine = excluded.quarantine",
+         reason = excluded.reason, quarantine = excluded.quarantine,
+         stalled_at = excluded.stalled_at",
         params![
             run,
             row.id.number(),
@@ -270,6 +271,7 @@ pub(super) fn write_job(conn: &Connection, run: u64, row: &JobRow) -> Result<(),
             exit.as_ref().map(ToString::to_string),
             exit.as_ref().and_then(|exit| exit["reason"]["word"].as_str()),
             quarantine,
+            row.job.stalled.map(|stall| stall.since.0),
         ],
         "write the row of a job",
     )?;

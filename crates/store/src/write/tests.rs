@@ -48,6 +48,7 @@ fn schema_takes_a_job_of_every_purpose_and_end() {
         attempt: 1,
         nonce: "n".into(),
         created_at: WallMs(1),
+        stalled: None,
         state: JobState::Launching,
     };
     let purposes = samples::purposes();

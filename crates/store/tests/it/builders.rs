@@ -52,8 +52,14 @@ pub(crate) fn launcher_work() -> Work {
         resumes_max: 1,
         timeout_ms: Some(60_000),
         terminal: false,
+        stall_after_ms: None,
     };
     Work::Launcher { spec, state: Launcher::default() }
+}
+
+fn builder() -> RoleSpec {
+    let (name, agent) = (RoleName::new("builder").unwrap(), AgentName::new("scribe").unwrap());
+    RoleSpec { name, agent, prompt: None, retry: None }
 }
 
 /// A plan of two waves: `berths` and `quays`, then `board`, which needs `berths`.
@@ -106,11 +112,7 @@ pub(crate) fn plan_work(review: ReviewPolicy) -> Work {
             (id("board"), feature(&["berths"])),
         ]),
         agents: BTreeMap::from([(AgentName::new("scribe").unwrap(), agent)]),
-        builder: RoleSpec {
-            name: RoleName::new("builder").unwrap(),
-            agent: AgentName::new("scribe").unwrap(),
-            prompt: None,
-        },
+        builder: builder(),
         gates: BTreeMap::from([(GateName::new("test").unwrap(), gate)]),
         landing: LandingSpec {
             strategy: Strategy::Merge,
@@ -122,6 +124,8 @@ pub(crate) fn plan_work(review: ReviewPolicy) -> Work {
         commit: CommitRule::Auto,
         active_max: 2,
         snapshot_every_ms: None,
+        retry: tidegate_core::run::Retry::default(),
+        stall_after_ms: None,
         env_pass: vec!["LANG".into()],
     };
     let state = Plan::new(&spec);

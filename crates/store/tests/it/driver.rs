@@ -200,6 +200,7 @@ fn answer(chance: &mut Chance, effect: &Effect) -> Report {
                 _ => UpdateOutcome::Landed,
             },
         },
+        Effect::AwaitRetry { feature, .. } => Report::RetryDue { feature: feature.clone() },
         Effect::AwaitRepo { feature } => Report::RepoFree { feature: feature.clone() },
         Effect::AwaitClean { feature } => Report::TargetClean { feature: feature.clone() },
     }

@@ -108,6 +108,8 @@ impl World {
             Effect::WatchWorktree { .. } | Effect::Capture { .. } | Effect::Rollback { .. } => {
                 self.capture_work(target, effect, refused)
             }
+            Effect::AwaitRetry { feature, wait } => (wait.left_ms(self.clock.boot()) == 0)
+                .then(|| Report::RetryDue { feature: feature.clone() }),
             Effect::AwaitRepo { feature } => Some(Report::RepoFree { feature: feature.clone() }),
             Effect::SuperviseJob { .. }
             | Effect::StopJob { .. }
@@ -329,9 +331,10 @@ fn held(effect: &Effect) -> Option<Held> {
             let report = Report::RepoHeld { feature: feature.clone(), by };
             Some(Held::Told(Box::new(report)))
         }
-        Effect::UpdateTarget { .. } | Effect::AwaitClean { .. } | Effect::AwaitRepo { .. } => {
-            Some(Held::Waits)
-        }
+        Effect::UpdateTarget { .. }
+        | Effect::AwaitClean { .. }
+        | Effect::AwaitRepo { .. }
+        | Effect::AwaitRetry { .. } => Some(Held::Waits),
         // What is captured stands in the home.
         Effect::WatchWorktree { .. }
         | Effect::Capture { .. }

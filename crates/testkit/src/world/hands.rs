@@ -66,6 +66,7 @@ impl World {
             | Effect::Merge { .. }
             | Effect::UpdateTarget { .. }
             | Effect::AwaitClean { .. }
+            | Effect::AwaitRetry { .. }
             | Effect::AwaitRepo { .. }
             | Effect::WatchWorktree { .. }
             | Effect::Capture { .. }

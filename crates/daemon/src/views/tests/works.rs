@@ -21,6 +21,7 @@ pub(crate) fn launcher(start: Option<u32>, end: Option<u32>, resumes_max: u32) -
         resumes_max,
         timeout_ms: None,
         terminal: false,
+        stall_after_ms: None,
     };
     Work::Launcher { spec, state: Launcher::default() }
 }
@@ -76,6 +77,7 @@ pub(crate) fn plan(review: ReviewPolicy) -> Work {
         ]),
         agents: BTreeMap::from([(AgentName::new("scribe").unwrap(), agent)]),
         builder: RoleSpec {
+            retry: None,
             name: RoleName::new("builder").unwrap(),
             agent: AgentName::new("scribe").unwrap(),
             prompt: None,
@@ -88,6 +90,8 @@ pub(crate) fn plan(review: ReviewPolicy) -> Work {
         commit: CommitRule::Auto,
         active_max: 1,
         snapshot_every_ms: None,
+        retry: tidegate_core::run::Retry::default(),
+        stall_after_ms: None,
         env_pass: Vec::new(),
     };
     let state = Plan::new(&spec);

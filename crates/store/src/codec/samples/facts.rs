@@ -8,8 +8,8 @@ use tidegate_core::ids::{AdhocId, LaneName, ProjectId, QueueKey};
 use tidegate_core::launcher::{AgentDisposition, Journal};
 use tidegate_core::pause::{Pause, Scope};
 use tidegate_core::plan::Role;
-use tidegate_core::run::{Captured, Event, Feedback, Submitted};
-use tidegate_core::time::WallMs;
+use tidegate_core::run::{Captured, Event, Feedback, Submitted, Wait};
+use tidegate_core::time::{BootMs, WallMs};
 
 use super::parts::{
     agent, agent_end, blocks, exit, exits, feature, feedbacks, gate, job, journal, merged, oid,
@@ -64,6 +64,8 @@ fn run_events() -> Vec<Event> {
         Event::LauncherStarted { job: job(1), started: started(), resumed: true },
         Event::JobStopping { job: job(1), actor: actor() },
         Event::JobQuarantined { job: job(1), detail: detail() },
+        Event::JobStalled { job: job(1), silent_ms: 600_000, at },
+        Event::JobWentOn { job: job(1) },
         Event::Progress { journal: journal() },
         Event::Progress { journal: Journal::default() },
         Event::AgentsAdopted { end: exit(Reason::Signalled), agents: vec![agent()] },
@@ -106,10 +108,13 @@ fn captured() -> Captured {
 
 fn feature_events() -> Vec<Event> {
     let f = || feature("berths");
+    let wait = Wait { until: BootMs(9_000), ms: 2_000, about: WallMs(11_000) };
     let mut events = vec![
         Event::FeatureAdmitted { feature: f() },
         Event::WorktreeReady { feature: f(), path: "/w".into(), base: oid('a') },
-        Event::AttemptFailed { feature: f(), job: job(2), counted: true },
+        Event::AttemptFailed { feature: f(), job: job(2), counted: true, wait: Some(wait) },
+        Event::AttemptFailed { feature: f(), job: job(2), counted: false, wait: None },
+        Event::RetryDue { feature: f() },
         Event::BuilderFinished { feature: f(), job: job(2) },
         Event::RoleFinished { feature: f(), role: Role::Qa, job: job(2) },
         Event::ResultRefused {

@@ -27,6 +27,7 @@ pub(super) fn launcher_spec(style: SelectionStyle) -> LauncherSpec {
         resumes_max: 1,
         timeout_ms: None,
         terminal: true,
+        stall_after_ms: None,
     }
 }
 
@@ -84,7 +85,12 @@ pub(super) fn plan_spec() -> PlanSpec {
             (AgentName::new("b").unwrap(), agent_spec(PromptChannel::Argv)),
             (AgentName::new("c").unwrap(), agent_spec(PromptChannel::File)),
         ]),
-        builder: RoleSpec { name: RoleName::new("builder").unwrap(), agent: scribe, prompt: None },
+        builder: RoleSpec {
+            name: RoleName::new("builder").unwrap(),
+            agent: scribe,
+            prompt: None,
+            retry: None,
+        },
         gates: BTreeMap::from([
             (gate(), gate_spec(GateRun::Argv(paths()))),
             (GateName::new("lint").unwrap(), gate_spec(GateRun::Script("x | y".into()))),
@@ -96,6 +102,8 @@ pub(super) fn plan_spec() -> PlanSpec {
         commit: CommitRule::Agent,
         active_max: 5,
         snapshot_every_ms: Some(30_000),
+        retry: tidegate_core::run::Retry { backoff_ms: 5, backoff_ms_max: 6 },
+        stall_after_ms: Some(7),
         env_pass: vec!["LANG".into()],
     }
 }
