@@ -84,18 +84,24 @@ pub(crate) fn take_over(home: &Home) -> Result<(), CliError> {
 /// # Errors
 /// When it does not answer, or does not end.
 pub(crate) fn stop(home: &Home, drain: bool) -> Result<bool, CliError> {
-    if !read::daemon(home)?.running {
+    let present = read::daemon(home)?;
+    if !present.running {
         return Ok(false);
     }
+    // Somebody who follows may have started another one at once: that is not the one to wait for.
+    let is_there = || {
+        let now = read::daemon(home)?;
+        Ok::<_, CliError>(now.running && (now.epoch, now.pid) == (present.epoch, present.pid))
+    };
     let client = Client::new(home)?;
     let asked: Result<Value, CliError> =
         client.post("/daemon/stop", &StopDaemonRequest { drain }, Starting::Never);
     if let Err(error) = asked {
         // It may have ended between the look and the question.
-        return if read::daemon(home)?.running { Err(error) } else { Ok(true) };
+        return if is_there()? { Err(error) } else { Ok(true) };
     }
     let begun = Instant::now();
-    while read::daemon(home)?.running {
+    while is_there()? {
         if !drain && begun.elapsed() >= STOP_LIMIT {
             return Err(CliError::new(
                 ErrorCode::DaemonUnreachable,

@@ -2,7 +2,7 @@
 //! ends. The terminal lives with the job, so a daemon that ends is only a pause.
 
 use std::io::{self, Read};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tidegate_daemon::terminal::{FrameKind, TerminalFrame, decode_frames, encode_frame};
 use tidegate_protocol::{ErrorCode, TerminalQuery};
@@ -11,13 +11,16 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc::{Receiver, channel};
 
 use super::keys::Keys;
-use super::screen::{Screen, Window};
+use super::screen::Screen;
 use crate::client::{Client, Starting, TerminalLink};
 use crate::error::CliError;
 use crate::home::Home;
 
 /// Pause between two tries to come back.
 const PAUSE: Duration = Duration::from_millis(100);
+
+/// How long another daemon is waited for before one is started from here.
+const SUCCESSOR_LIMIT: Duration = Duration::from_secs(3);
 
 /// Failed tries to come back before it is said.
 const QUIET_TRIES: u32 = 10;
@@ -67,7 +70,7 @@ impl Session<'_> {
     pub(crate) fn run(mut self, client: &Client<'_>) -> Result<Ended, CliError> {
         client.block_on(async {
             // Refused before anything is painted: it looks as any other error.
-            let first = self.connect(client, Screen::window(), true).await?;
+            let first = self.connect(client, true, Starting::WhenAbsent).await?;
             let mut screen = Screen::take()
                 .map_err(|error| CliError::refused(format!("use the terminal: {error}")))?;
             let mut here = Here::watch().map_err(CliError::bug)?;
@@ -84,13 +87,14 @@ impl Session<'_> {
     ) -> Result<Ended, CliError> {
         let mut link: Result<_, CliError> = Ok(first);
         let mut failures = 0;
+        let mut cut_at = Instant::now();
         loop {
             match link {
                 Ok(open) => {
                     let (reader, writer) = tokio::io::split(open);
                     match self.exchange(reader, writer, screen, here).await {
                         Cut::Ended(ended) => return Ok(ended),
-                        Cut::Broken => failures = 0,
+                        Cut::Broken => (failures, cut_at) = (0, Instant::now()),
                     }
                 }
                 // It ended while nobody was connected.
@@ -108,16 +112,20 @@ impl Session<'_> {
             if let Some(ended) = here.pause(PAUSE, &mut self.keys).await {
                 return Ok(ended);
             }
-            link = self.connect(client, Screen::window(), false).await;
+            // Who ended the daemon mostly starts another.
+            let waits = cut_at.elapsed() < SUCCESSOR_LIMIT;
+            let starting = if waits { Starting::Never } else { Starting::WhenAbsent };
+            link = self.connect(client, false, starting).await;
         }
     }
 
     async fn connect(
         &self,
         client: &Client<'_>,
-        window: Window,
         history: bool,
+        starting: Starting,
     ) -> Result<TerminalLink, CliError> {
+        let window = Screen::window();
         let query = TerminalQuery {
             job: self.job.clone(),
             rows: window.rows,
@@ -125,7 +133,7 @@ impl Session<'_> {
             read_only: self.read_only,
             history,
         };
-        client.terminal(self.home, &self.run, &query, Starting::WhenAbsent).await
+        client.terminal(self.home, &self.run, &query, starting).await
     }
 
     async fn exchange(

@@ -37,7 +37,13 @@ impl Client<'_> {
         starting: Starting,
     ) -> Result<TerminalLink, CliError> {
         match attach(home, run, query).await {
-            Err(Trouble::Absent(_)) => start::ensure(home, starting).map(|_| ())?,
+            Err(Trouble::Absent(_)) => {
+                let there = home.clone();
+                let started = tokio::task::spawn_blocking(move || {
+                    start::ensure(&there, starting).map(|_| ())
+                });
+                started.await.map_err(CliError::bug)??;
+            }
             other => return settle(home, other),
         }
         let again = attach(home, run, query).await;
