@@ -176,8 +176,9 @@ impl Run {
                 for (id, feature) in &state.features {
                     let turn = self.turns(id);
                     let of_agent = self.outstanding_of_agent(id, feature, turn);
+                    let waits = of_agent.or_else(|| alarm(id, feature, turn));
                     if let Some((key, effect)) =
-                        of_agent.or_else(|| outstanding_of_feature(id, feature, turn))
+                        waits.or_else(|| outstanding_of_feature(id, feature, turn))
                     {
                         open.insert(EffectKey(key), effect);
                     }
@@ -247,15 +248,18 @@ impl Run {
     }
 }
 
+/// The wait of a feature that goes on with its next attempt, and with nothing else before.
+fn alarm(id: &FeatureId, feature: &Feature, turn: u32) -> Option<(String, Effect)> {
+    let wait = feature.wait.filter(|_| feature.awaits_slot())?;
+    let effect = Effect::AwaitRetry { feature: id.clone(), wait };
+    Some((format!("feature:{id}:{turn}:retry"), effect))
+}
+
 fn outstanding_of_feature(
     id: &FeatureId,
     feature: &Feature,
     turn: u32,
 ) -> Option<(String, Effect)> {
-    if let Some(wait) = feature.wait {
-        let effect = Effect::AwaitRetry { feature: id.clone(), wait };
-        return Some((format!("feature:{id}:{turn}:retry"), effect));
-    }
     match &feature.state {
         FeatureState::Working { role: Role::Reconciler, step: WorkStep::Preparing } => Some((
             format!("feature:{id}:{turn}:conflict"),

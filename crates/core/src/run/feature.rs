@@ -209,6 +209,25 @@ impl Feature {
         }
     }
 
+    /// Whether it waits for a slot: of its run for an agent, or of the home for a gate.
+    pub fn awaits_slot(&self) -> bool {
+        match self.state {
+            FeatureState::Working { step: WorkStep::AwaitingSlot, .. }
+            | FeatureState::Verifying { step: GateStep::AwaitingSlot, .. }
+            | FeatureState::Landing(LandStep::Gates { step: GateStep::AwaitingSlot, .. }) => true,
+            FeatureState::Working { .. }
+            | FeatureState::Verifying { .. }
+            | FeatureState::Landing(_)
+            | FeatureState::Queued
+            | FeatureState::InReview
+            | FeatureState::Blocked(_)
+            | FeatureState::Landed { .. }
+            | FeatureState::Failed { .. }
+            | FeatureState::Cancelled { .. }
+            | FeatureState::Skipped { .. } => false,
+        }
+    }
+
     /// Whether it counts against the slots of its run and its home.
     pub fn holds_slot(&self) -> bool {
         match self.state {

@@ -6,7 +6,7 @@ use tidegate_core::run::{Effect, EffectKey, Input, Report, Retry, Run, Wait, Wor
 use tidegate_core::time::{BootMs, WallMs};
 
 use crate::fixture::{
-    Shape, claim, config, exit, exited, fid, job_finished, newest, plan_run, take,
+    Shape, capture_all, claim, config, exit, exited, fid, job_finished, newest, plan_run, take,
 };
 use crate::matrix::{ready, slot};
 use crate::telling::tell;
@@ -30,6 +30,7 @@ fn failed(times: u32) -> Run {
         take(&mut run, &ready());
         let job = newest(&run);
         take(&mut run, &job_finished(job, exited(1)));
+        capture_all(&mut run);
     }
     run
 }
@@ -73,6 +74,7 @@ fn held_run_begins_no_further_attempt_even_when_that_would_come_at_once() {
     take(&mut run, &crate::matrix::hold());
     let job = newest(&run);
     take(&mut run, &job_finished(job, exited(1)));
+    capture_all(&mut run);
     take(&mut run, &Input::Report(Report::RetryDue { feature: fid("a") }));
     assert!(tell(&run, &slot()).unwrap_err().contains("held"));
 }
@@ -93,6 +95,7 @@ fn attempt_lost_by_a_reboot_is_tried_again_at_once() {
     take(&mut run, &ready());
     let job = newest(&run);
     take(&mut run, &job_finished(job, exit(Reason::LostReboot, None)));
+    capture_all(&mut run);
     assert_eq!(wait(&run), None);
 }
 

@@ -213,6 +213,7 @@ fn waiting() -> Run {
     for _ in 0..2 {
         run = then(&run, &ready());
         run = then(&run, &job_finished(newest(&run), exited(1)));
+        capture_all(&mut run);
     }
     run
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use tidegate_core::ids::{FeatureId, Oid};
 use tidegate_core::run::{
-    CommitOutcome, ConflictOutcome, MergeOutcome, Merged, Tested, UpdateOutcome, WorktreeOutcome,
+    CommitOutcome, ConflictOutcome, Effect, MergeOutcome, Merged, Report, Tested, UpdateOutcome,
+    WorktreeOutcome,
 };
 
 use crate::fixture::oid;
@@ -141,5 +142,14 @@ impl Git {
                 }
             }
         }
+    }
+}
+
+/// The end of a wait.
+pub(crate) fn come(effect: Effect) -> Report {
+    match effect {
+        Effect::AwaitRetry { feature, .. } => Report::RetryDue { feature },
+        Effect::AwaitRepo { feature } => Report::RepoFree { feature },
+        other => panic!("{other:?} is no wait that ends by itself"),
     }
 }

@@ -16,7 +16,7 @@ use tidegate_core::run::{
 use crate::capturing::capturing;
 use crate::fixture::{NOW, exit, exited, oid, started, stopped};
 use crate::oracle::Oracle;
-use crate::plan_git::Git;
+use crate::plan_git::{Git, come};
 use crate::tape::Tape;
 
 type Name = (usize, EffectKey);
@@ -165,8 +165,7 @@ impl World {
             {
                 Report::RepoHeld { feature, by: "another home".to_owned() }
             }
-            Effect::AwaitRetry { feature, .. } => Report::RetryDue { feature },
-            Effect::AwaitRepo { feature } => Report::RepoFree { feature },
+            Effect::AwaitRetry { .. } | Effect::AwaitRepo { .. } => come(effect),
             Effect::PrepareWorktree { feature, base, sync } => {
                 let outcome =
                     self.git.prepare(&mut self.tape, (at, feature.clone()), base, sync.is_some());
