@@ -4,6 +4,8 @@ use std::path::Path;
 use std::sync::mpsc;
 
 use tidegate_core::verdict::{Row, Verdict, verdict};
+use tidegate_process::control::{ControlError, Refused};
+use tidegate_process::output::Stream;
 use tidegate_process::record::ReasonRecord;
 use tidegate_process::shim::ShimExit;
 use tidegate_process::{Spawner, Sweep};
@@ -109,5 +111,27 @@ fn exit_that_the_disk_refuses_is_recorded_later_and_the_lock_held_until_then() {
         job.start();
         assert_eq!(job.wait_shim().code, Some(0));
         assert_eq!(job.exit().code, Some(3));
+    }
+}
+
+#[test]
+fn input_that_the_disk_refuses_is_not_accepted_and_not_written() {
+    for point in ["input.before_append", "input.before_fsync"] {
+        let mut job = Job::sh("cat");
+        job.spec.stdin = tidegate_process::Stdin::Pipe;
+        armed(&mut job, &format!("{point}=1*return->off"));
+        job.start();
+        job.wait_started();
+        let mut control = job.control((1, 5));
+        let refused = control.input(1, b"lost\n");
+        assert!(
+            matches!(refused, Err(ControlError::Refused { why: Refused::Storage, .. })),
+            "{point}: {refused:?}"
+        );
+        // The same number is free: nothing of it is left.
+        control.input(1, b"kept\n").unwrap();
+        control.close_input(2).unwrap();
+        job.wait_shim();
+        assert_eq!(job.written(Stream::Stdout), b"kept\n", "{point}");
     }
 }
