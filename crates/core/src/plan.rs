@@ -33,6 +33,8 @@ pub struct PlanSpec {
     pub landing: LandingSpec,
     /// Who consents to a landing.
     pub review: ReviewPolicy,
+    /// What is done with changes that weaken their checks.
+    pub integrity: IntegrityPolicy,
     /// What is done with planned changes that meet.
     pub collisions: CollisionPolicy,
     /// What a failed feature means for later waves.
@@ -174,6 +176,11 @@ pub struct LandingSpec {
     pub strategy: Strategy,
     /// Gates that the merged tree must pass, in order.
     pub merge_gates: Vec<GateName>,
+    /// The message of the landing commit, with `{feature}`, `{title}`, `{run}`, `{target}` and
+    /// `{branch}`; `None`: what the strategy says.
+    pub message: Option<String>,
+    /// Where it goes beside the local target.
+    pub remote: RemoteSync,
 }
 
 /// Form of the landed change.
@@ -183,6 +190,8 @@ pub enum Strategy {
     Merge,
     /// One commit on top of the target.
     Squash,
+    /// The branch's commits on top of the target.
+    Rebase,
 }
 
 /// Who consents to a landing.
@@ -194,6 +203,28 @@ pub enum ReviewPolicy {
     Person,
     /// An agent in the role of the reviewer judges.
     Agent,
+}
+
+/// What is done with a change that weakens the checks that judge it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum IntegrityPolicy {
+    /// A person decides.
+    #[default]
+    Person,
+    /// It is shown in the review.
+    Note,
+    /// Nobody looks.
+    Off,
+}
+
+/// Where a landing goes beside the local target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum RemoteSync {
+    /// To the branch that the target follows, where it follows one.
+    #[default]
+    Auto,
+    /// Nowhere.
+    Off,
 }
 
 /// What is done with a feature whose planned change meets that of another one under way.

@@ -22,6 +22,7 @@
 mod admin_dir;
 mod at_work;
 mod blame;
+mod changed;
 mod checkout;
 mod commit;
 mod conflict;
@@ -56,6 +57,7 @@ mod replay;
 mod repo;
 mod repo_lock;
 mod resolution;
+mod resolved;
 mod revert_search;
 mod silent_revert;
 mod snapshot;
@@ -73,6 +75,7 @@ mod worktree;
 mod worktree_list;
 
 pub use admin_dir::Operation;
+pub use changed::{ChangedFile, FileSide};
 pub use checkout::{Checkout, CheckoutMode, CheckoutPool};
 pub use commit::{CommitMode, CommitOutcome, CommitRequest};
 pub use conflict::{ConflictFile, ConflictOutcome, ConflictRequest, Touch};

@@ -185,7 +185,10 @@ impl Repo {
     }
 
     /// A best common ancestor; `None` when there is none.
-    pub(crate) fn merge_base(&self, one: &Oid, other: &Oid) -> Result<Option<Oid>> {
+    ///
+    /// # Errors
+    /// What a call can give.
+    pub fn merge_base(&self, one: &Oid, other: &Oid) -> Result<Option<Oid>> {
         let doing = "looking for a merge base";
         let call = self.read(doing).args(["merge-base", one.as_str(), other.as_str()]);
         let done = call.done()?;

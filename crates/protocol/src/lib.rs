@@ -36,7 +36,7 @@ pub use lane::{LaneDoc, LaneList, PauseDoc};
 pub use problem::{Details, Envelope, Problem};
 pub use project::{ProjectDoc, ProjectList};
 pub use request::{
-    ApproveRequest, LanesRequest, MoveProjectRequest, PauseRequest, PriorityRequest,
+    ApproveRequest, DenyRequest, LanesRequest, MoveProjectRequest, PauseRequest, PriorityRequest,
     ProjectRequest, RetryRequest, RollbackRequest, StartAgentRequest, StopDaemonRequest,
 };
 pub use run::{AgentDoc, Ages, AttentionDoc, CorruptDoc, RunDoc, RunPage};

@@ -42,6 +42,21 @@ pub struct RollbackRequest {
     pub actor: Option<String>,
 }
 
+/// `POST /runs/{id}/deny`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct DenyRequest {
+    /// The feature.
+    pub feature: String,
+    /// The full id of the commit that was looked at.
+    pub commit: String,
+    /// What its builder is told, not empty.
+    pub comments: String,
+    /// Name of the user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub actor: Option<String>,
+}
+
 /// `POST /runs/{id}/agents`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

@@ -9,8 +9,9 @@ use tidegate_core::ids::{
 use tidegate_core::launcher::{Launcher, LauncherSpec, Selection, SelectionStyle};
 use tidegate_core::limits::{FEATURES_PER_RUN, GRACE_MS};
 use tidegate_core::plan::{
-    AgentSpec, CollisionPolicy, CommitRule, FeatureSpec, GateRun, GateSpec, LandingSpec, OnFailure,
-    PlanSpec, PromptChannel, ReviewPolicy, RoleSpec, Strategy, WaveSpec,
+    AgentSpec, CollisionPolicy, CommitRule, FeatureSpec, GateRun, GateSpec, IntegrityPolicy,
+    LandingSpec, OnFailure, PlanSpec, PromptChannel, RemoteSync, ReviewPolicy, RoleSpec, Strategy,
+    WaveSpec,
 };
 use tidegate_core::run::{Plan, Work};
 use tidegate_daemon::engine::{Command, Submit};
@@ -55,8 +56,14 @@ impl PlanBuilder {
             agents: BTreeMap::from([(agent.clone(), sample_agent())]),
             builder: RoleSpec { name: RoleName::new("builder")?, agent, prompt: None, retry: None },
             gates: BTreeMap::from([(gate.clone(), sample_gate())]),
-            landing: LandingSpec { strategy: Strategy::Merge, merge_gates: vec![gate] },
+            landing: LandingSpec {
+                strategy: Strategy::Merge,
+                merge_gates: vec![gate],
+                message: None,
+                remote: RemoteSync::Off,
+            },
             review: ReviewPolicy::Auto,
+            integrity: IntegrityPolicy::Off,
             collisions: CollisionPolicy::default(),
             on_failure: OnFailure::Stop,
             commit: CommitRule::Auto,

@@ -7,9 +7,9 @@ use crate::demo;
 use crate::error::CliError;
 use crate::output::Exit;
 use crate::verbs::{
-    agent, approve, attach, cancel, completions, config, daemon, doctor, events, explain, hold,
-    init, lane, list, logs, man, pause, plan, priority, progress, project, resume, retry, run,
-    status, submit, wait,
+    agent, approve, attach, cancel, completions, config, daemon, deny, doctor, events, explain,
+    hold, init, lane, list, logs, man, pause, plan, priority, progress, project, resume, retry,
+    run, status, submit, wait,
 };
 
 /// What is to be done.
@@ -33,6 +33,7 @@ pub(super) enum Verb {
     Lane(lane::Args),
     Retry(retry::Args),
     Approve(approve::Args),
+    Deny(deny::Args),
     Plan(plan::Args),
     Project(project::Args),
     Daemon(daemon::Args),
@@ -71,6 +72,7 @@ impl Verb {
             Self::Lane(args) => args.run(context),
             Self::Retry(args) => args.run(context),
             Self::Approve(args) => args.run(context),
+            Self::Deny(args) => args.run(context),
             Self::Plan(args) => args.run(context),
             Self::Project(args) => args.run(context),
             Self::Daemon(args) => args.run(context),

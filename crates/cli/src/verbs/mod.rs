@@ -7,6 +7,7 @@ pub(crate) mod cancel;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod daemon;
+pub(crate) mod deny;
 pub(crate) mod doctor;
 pub(crate) mod events;
 pub(crate) mod explain;

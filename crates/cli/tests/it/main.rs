@@ -27,11 +27,13 @@ mod hostile;
 mod inits;
 mod peer_faults;
 mod plan_consent;
+mod plan_crew;
 mod plan_dirty;
 mod plan_ends;
 mod plan_landing;
 mod plan_pinned;
 mod plan_places;
+mod plan_remote;
 mod plan_repair;
 #[cfg(feature = "failpoints")]
 mod plan_rival;

@@ -30,10 +30,6 @@ pub(crate) fn check_references(doc: &PlanDoc, layered: &Layered, sink: &mut Sink
         }
         for role in feature.roles.iter().flatten() {
             check_name(("role", Code::UnknownRole), role, &roles, sink);
-            if role.value == Role::Reconciler.word() {
-                let message = "a reconciler comes with a later version";
-                sink.error(Code::LaterVersion, &role.span, message);
-            }
         }
         check_builders(feature, sink);
     }

@@ -90,8 +90,14 @@ pub(super) fn build(
         gates: gates_of(&merge_gates, &features, config)?,
         features,
         builder,
-        landing: LandingSpec { strategy: config.strategy.value, merge_gates },
+        landing: LandingSpec {
+            strategy: config.strategy.value,
+            merge_gates,
+            message: config.landing_message.value.clone(),
+            remote: config.remote.value,
+        },
         review: config.review.value,
+        integrity: config.integrity.value,
         collisions: config.collisions.value,
         on_failure: doc.on_failure.as_ref().map_or(config.on_failure.value, |said| said.value),
         commit: config.commit.value,
@@ -213,8 +219,12 @@ fn crew_of(
         let part = Role::ALL.into_iter().find(|role| role.word() == name.value);
         crew.insert(part.unwrap_or(Role::Builder), role_spec(&name.value, config, blobs)?);
     }
-    if config.review.value == ReviewPolicy::Agent {
-        crew.insert(Role::Reviewer, role_spec(Role::Reviewer.word(), config, blobs)?);
+    let called = [
+        (Role::Reviewer, config.review.value == ReviewPolicy::Agent),
+        (Role::Reconciler, config.roles.keys().any(|name| name.as_str() == "reconciler")),
+    ];
+    for (role, _) in called.into_iter().filter(|(_, called)| *called) {
+        crew.insert(role, role_spec(role.word(), config, blobs)?);
     }
     Some(crew)
 }

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use tidegate_core::ids::InvalidName;
-use tidegate_core::plan::{CollisionPolicy, CommitRule, ReviewPolicy, Strategy};
+use tidegate_core::plan::{
+    CollisionPolicy, CommitRule, IntegrityPolicy, RemoteSync, ReviewPolicy, Strategy,
+};
 
 use super::agent::agent_of;
 use super::branch::branch_ref;
@@ -36,9 +38,22 @@ const COLLISIONS: &[(&str, CollisionPolicy)] = &[
     ("allow", CollisionPolicy::Allow),
 ];
 
-/// Words of `landing.strategy`; `None` comes later.
-const STRATEGY: &[(&str, Option<Strategy>)] =
-    &[("merge", Some(Strategy::Merge)), ("squash", Some(Strategy::Squash)), ("rebase", None)];
+/// Words of `landing.strategy`.
+const STRATEGY: &[(&str, Strategy)] =
+    &[("merge", Strategy::Merge), ("squash", Strategy::Squash), ("rebase", Strategy::Rebase)];
+
+/// Words of `landing.remote`.
+const REMOTE: &[(&str, RemoteSync)] = &[("auto", RemoteSync::Auto), ("off", RemoteSync::Off)];
+
+/// Words of `review.integrity`.
+const INTEGRITY: &[(&str, IntegrityPolicy)] = &[
+    ("person", IntegrityPolicy::Person),
+    ("note", IntegrityPolicy::Note),
+    ("off", IntegrityPolicy::Off),
+];
+
+/// Places of a landing message that are filled in.
+const PLACES: [&str; 5] = ["feature", "title", "run", "target", "branch"];
 
 /// Tables that a later version brings.
 const LATER: &[&str] =
@@ -66,12 +81,19 @@ pub(crate) fn apply(config: &mut Config, table: &Table, layer: usize, sink: &mut
     if let Some((table, entry)) = fields.table("review", sink) {
         let mut inner = Fields::new("[review]", table, entry.key.span.clone());
         config.review.set(inner.choice("policy", REVIEW, sink), layer);
+        config.integrity.set(inner.choice("integrity", INTEGRITY, sink), layer);
         inner.finish(sink);
     }
     if let Some((table, entry)) = fields.table("landing", sink) {
         let mut inner = Fields::new("[landing]", table, entry.key.span.clone());
-        let strategy = inner.choice("strategy", STRATEGY, sink);
-        config.strategy.set(now("landing by rebase", strategy, sink), layer);
+        config.strategy.set(inner.choice("strategy", STRATEGY, sink), layer);
+        config.remote.set(inner.choice("remote", REMOTE, sink), layer);
+        if let Some(message) = inner.string("message", sink)
+            && is_message(&message, sink)
+        {
+            let Spanned { value, span } = message;
+            config.landing_message = Sourced::at(Some(value), layer, span);
+        }
         config.merge_gates.set(inner.strings("merge_gates", sink), layer);
         inner.finish(sink);
     }
@@ -121,14 +143,27 @@ fn retry(config: &mut Config, fields: &mut Fields<'_>, layer: usize, sink: &mut 
     inner.finish(sink);
 }
 
-/// What is there now; a word for what comes later is an error.
-fn now<T>(what: &str, word: Option<Spanned<Option<T>>>, sink: &mut Sink<'_>) -> Option<Spanned<T>> {
-    let Spanned { value, span } = word?;
-    if value.is_none() {
-        let message = format!("{what} comes with a later version");
-        sink.error(Code::LaterVersion, &span, message);
+/// Whether every place of a message is one that can be filled in.
+fn is_message(message: &Spanned<String>, sink: &mut Sink<'_>) -> bool {
+    let text = message.value.replace("{{", "").replace("}}", "");
+    let mut rest = text.as_str();
+    while let Some((_, after)) = rest.split_once('{') {
+        let Some((name, then)) = after.split_once('}').filter(|(name, _)| PLACES.contains(name))
+        else {
+            let text = "a place of the message is not one of {feature}, {title}, {run}, {target}, {branch}";
+            let hint = "double a brace to mean the brace itself";
+            sink.error_hint(Code::IllegalValue, &message.span, text, hint);
+            return false;
+        };
+        debug_assert!(PLACES.contains(&name));
+        rest = then;
     }
-    value.map(|value| Spanned::new(value, span))
+    let closed = !rest.contains('}') && !text.trim().is_empty();
+    if !closed {
+        let what = "a message is not empty, and has no `}` without its `{`";
+        sink.error(Code::IllegalValue, &message.span, what);
+    }
+    closed
 }
 
 /// Reads the tables `[KIND.NAME]`; each replaces the one of the same name in a layer below.

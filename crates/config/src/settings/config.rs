@@ -6,7 +6,8 @@ use tidegate_core::ids::{AgentName, GateName, RoleName};
 use tidegate_core::launcher::SelectionStyle;
 use tidegate_core::limits;
 use tidegate_core::plan::{
-    CollisionPolicy, CommitRule, GateRun, OnFailure, PromptChannel, ReviewPolicy, Strategy,
+    CollisionPolicy, CommitRule, GateRun, IntegrityPolicy, OnFailure, PromptChannel, RemoteSync,
+    ReviewPolicy, Strategy,
 };
 
 use crate::node::Node;
@@ -58,6 +59,12 @@ pub struct Config {
     pub on_failure: Sourced<OnFailure>,
     /// Who consents to a landing.
     pub review: Sourced<ReviewPolicy>,
+    /// What is done with changes that weaken their checks.
+    pub integrity: Sourced<IntegrityPolicy>,
+    /// The message of the landing commit.
+    pub landing_message: Sourced<Option<String>>,
+    /// Where a landing goes beside the local target.
+    pub remote: Sourced<RemoteSync>,
     /// What is done with planned changes that meet.
     pub collisions: Sourced<CollisionPolicy>,
     /// Form of the landed change.
@@ -193,6 +200,9 @@ impl Default for Config {
             commit: Sourced::default_of(CommitRule::Auto),
             on_failure: Sourced::default_of(OnFailure::Stop),
             review: Sourced::default_of(ReviewPolicy::Auto),
+            integrity: Sourced::default_of(IntegrityPolicy::default()),
+            landing_message: Sourced::default_of(None),
+            remote: Sourced::default_of(RemoteSync::default()),
             collisions: Sourced::default_of(CollisionPolicy::default()),
             strategy: Sourced::default_of(Strategy::Merge),
             merge_gates: Sourced::default_of(Vec::new()),

@@ -27,6 +27,8 @@ impl Feature {
                 self.failures = 0;
                 self.state = FeatureState::InReview;
             }
+            Event::Inspected { inspection, .. } => self.inspected = Some(inspection.clone()),
+            Event::RevertAccepted { commit, .. } => self.reverts_accepted = Some(commit.clone()),
             Event::ConflictFound { paths, .. } => {
                 // The first word of a conflict counts; the reconciler's own look adds to it.
                 self.reconciliations += u32::from(self.conflict.is_none());

@@ -66,6 +66,8 @@ impl Feature {
             | Event::Planned { .. }
             | Event::Checked { .. }
             | Event::Reviewed { .. }
+            | Event::Inspected { .. }
+            | Event::RevertAccepted { .. }
             | Event::ConflictFound { .. } => self.apply_of_crew(event, trail),
             Event::SnapshotTaken { .. }
             | Event::RollbackRequested { .. }

@@ -1,5 +1,6 @@
 //! Why a feature cannot go on by itself, and what unblocks it.
 
+use super::feature::Merged;
 use crate::ids::{FeatureId, JobId};
 
 /// Why a feature cannot go on by itself, and so what unblocks it.
@@ -38,6 +39,32 @@ pub enum Block {
         /// Whether it goes on by itself once the other one has ended; else a person decides: retry.
         waits: bool,
     },
+    /// The landing would take back what others landed since its base. Unblocked by a person: approve
+    /// it all the same, deny or retry.
+    SilentRevert {
+        /// What it would take back, a line each: path, and the first of the lines.
+        losses: Vec<String>,
+    },
+    /// The remote does not take the landing. Unblocked by a person: mend it and retry.
+    PushRefused {
+        /// What it said.
+        detail: String,
+    },
+    /// The target and its remote have parted. Unblocked by a person: bring them together and retry.
+    Diverged {
+        /// How.
+        detail: String,
+    },
+    /// It has landed at the remote, and the local target cannot follow. Goes on by itself once its
+    /// checkout is clean.
+    LocalBehind {
+        /// What was pushed.
+        merged: Merged,
+        /// The paths in the way.
+        paths: Vec<String>,
+        /// What is the matter with the checkout.
+        why: String,
+    },
     /// Its reviewer gave no verdict. Unblocked by a person: approve, deny or retry.
     Review {
         /// Why there is none.
@@ -58,7 +85,11 @@ impl Block {
         match self {
             Self::RepoHeld { .. } => true,
             Self::Collision { waits, .. } => *waits,
-            Self::Conflict { .. }
+            Self::SilentRevert { .. }
+            | Self::PushRefused { .. }
+            | Self::Diverged { .. }
+            | Self::LocalBehind { .. }
+            | Self::Conflict { .. }
             | Self::TargetDirty { .. }
             | Self::TargetMissing
             | Self::Git { .. }
@@ -76,6 +107,10 @@ impl Block {
             Self::RepoHeld { .. } => "repo_held",
             Self::Git { .. } => "git",
             Self::Collision { .. } => "collision",
+            Self::SilentRevert { .. } => "silent_revert",
+            Self::PushRefused { .. } => "push_refused",
+            Self::Diverged { .. } => "diverged",
+            Self::LocalBehind { .. } => "local_behind",
             Self::Review { .. } => "review",
             Self::Quarantine { .. } => "quarantine",
         }

@@ -4,10 +4,11 @@ use super::barrier::Barrier;
 use super::block::Block;
 use super::event::Event;
 use super::feature::{Feature, FeatureState, GateStep, LandStep, WorkStep};
+use super::review::awaits_person;
 use super::state::{Run, Work};
 use super::step::Draft;
 use crate::ids::FeatureId;
-use crate::plan::{ReviewPolicy, Role};
+use crate::plan::{IntegrityPolicy, ReviewPolicy, Role};
 
 impl Draft {
     /// Draws every consequence, until there is none left.
@@ -70,6 +71,12 @@ impl Draft {
                     fact(Event::Verified { feature: id.clone() })
                 }
             }
+            FeatureState::InReview
+                if (spec.integrity != IntegrityPolicy::Off && feature.uninspected().is_some())
+                    || awaits_person(spec, feature) =>
+            {
+                None
+            }
             FeatureState::InReview => match spec.review {
                 ReviewPolicy::Auto => Some(Next::Consent(id.clone())),
                 ReviewPolicy::Person => None,
@@ -96,6 +103,10 @@ impl Draft {
                 | Block::Git { .. }
                 | Block::Collision { waits: false, .. }
                 | Block::Review { .. }
+                | Block::SilentRevert { .. }
+                | Block::PushRefused { .. }
+                | Block::Diverged { .. }
+                | Block::LocalBehind { .. }
                 | Block::Quarantine { .. },
             )
             | FeatureState::Verifying { step: GateStep::Running(_), .. }
@@ -122,6 +133,13 @@ impl Draft {
             || job.is_some_and(|job| job.state.is_live())
         {
             return None;
+        }
+        if let FeatureState::Blocked(Block::LocalBehind { merged, .. }) = &feature.state {
+            // It is at the remote, whoever wants what now.
+            return Some(Event::Landed {
+                feature: id.clone(),
+                commit: Some(merged.commit.clone()),
+            });
         }
         Some(Event::FeatureCancelled { feature: id.clone(), actor: actor.to_owned() })
     }

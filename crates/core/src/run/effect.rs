@@ -13,7 +13,7 @@ use super::state::{JobState, Run, Work};
 use crate::exit::Identity;
 use crate::ids::{AgentId, FeatureId, JobId, Oid};
 use crate::launcher::AgentProcess;
-use crate::plan::Role;
+use crate::plan::{IntegrityPolicy, Role};
 use crate::verdict::Row;
 
 /// Names an effect within its run: one dispatch of it, from the state that opened it to the one
@@ -116,12 +116,23 @@ pub enum Effect {
         /// The feature.
         feature: FeatureId,
     },
+    /// Look at what the feature's commit did to the checks that judge it.
+    Inspect {
+        /// The feature.
+        feature: FeatureId,
+        /// The commit that its branch began at.
+        base: Oid,
+        /// The commit.
+        commit: Oid,
+    },
     /// Make the merged commit.
     Merge {
         /// The feature.
         feature: FeatureId,
         /// The commit to land.
         commit: Oid,
+        /// Whether it may take back what others landed.
+        reverts: bool,
     },
     /// Move the target, by compare-and-swap, after a look whether it has moved already.
     UpdateTarget {
@@ -172,13 +183,13 @@ impl Run {
         }
         match &self.work {
             Work::Launcher { .. } => self.outstanding_of_launcher(&mut open),
-            Work::Plan { state, .. } => {
+            Work::Plan { spec, state } => {
                 for (id, feature) in &state.features {
                     let turn = self.turns(id);
                     let of_agent = self.outstanding_of_agent(id, feature, turn);
                     let waits = of_agent.or_else(|| alarm(id, feature, turn));
                     if let Some((key, effect)) =
-                        waits.or_else(|| outstanding_of_feature(id, feature, turn))
+                        waits.or_else(|| outstanding_of_feature(id, feature, turn, spec.integrity))
                     {
                         open.insert(EffectKey(key), effect);
                     }
@@ -255,10 +266,17 @@ fn alarm(id: &FeatureId, feature: &Feature, turn: u32) -> Option<(String, Effect
     Some((format!("feature:{id}:{turn}:retry"), effect))
 }
 
+fn merge_of(id: &FeatureId, feature: &Feature) -> Option<Effect> {
+    let commit = feature.tested.as_ref()?.commit.clone();
+    let reverts = feature.reverts_accepted.as_ref() == Some(&commit);
+    Some(Effect::Merge { feature: id.clone(), commit, reverts })
+}
+
 fn outstanding_of_feature(
     id: &FeatureId,
     feature: &Feature,
     turn: u32,
+    integrity: IntegrityPolicy,
 ) -> Option<(String, Effect)> {
     match &feature.state {
         FeatureState::Working { role: Role::Reconciler, step: WorkStep::Preparing } => Some((
@@ -290,15 +308,21 @@ fn outstanding_of_feature(
             format!("feature:{id}:{turn}:rollback"),
             Effect::Rollback { feature: id.clone(), to: *to, base: feature.base.clone()? },
         )),
-        FeatureState::Landing(LandStep::Merging) => Some((
-            format!("feature:{id}:{turn}:merge"),
-            Effect::Merge { feature: id.clone(), commit: feature.tested.as_ref()?.commit.clone() },
-        )),
+        FeatureState::Landing(LandStep::Merging) => {
+            Some((format!("feature:{id}:{turn}:merge"), merge_of(id, feature)?))
+        }
         FeatureState::Landing(LandStep::Updating { merged }) => Some((
             format!("feature:{id}:{turn}:update"),
             Effect::UpdateTarget { feature: id.clone(), merged: merged.clone() },
         )),
-        FeatureState::Blocked(Block::TargetDirty { .. }) => {
+        FeatureState::InReview => {
+            let (base, commit) = feature.uninspected()?;
+            let (base, commit) = (base.clone(), commit.clone());
+            let effect = Effect::Inspect { feature: id.clone(), base, commit };
+            (integrity != IntegrityPolicy::Off)
+                .then(|| (format!("feature:{id}:{turn}:inspect"), effect))
+        }
+        FeatureState::Blocked(Block::TargetDirty { .. } | Block::LocalBehind { .. }) => {
             Some((format!("feature:{id}:{turn}:clean"), Effect::AwaitClean { feature: id.clone() }))
         }
         FeatureState::Blocked(Block::RepoHeld { .. }) => {
@@ -310,12 +334,14 @@ fn outstanding_of_feature(
             | Block::Git { .. }
             | Block::Collision { .. }
             | Block::Review { .. }
+            | Block::SilentRevert { .. }
+            | Block::PushRefused { .. }
+            | Block::Diverged { .. }
             | Block::Quarantine { .. },
         )
         | FeatureState::Queued
         | FeatureState::Working { step: WorkStep::AwaitingSlot | WorkStep::Agent(_), .. }
         | FeatureState::Verifying { .. }
-        | FeatureState::InReview
         | FeatureState::Landing(LandStep::AwaitingTarget | LandStep::Gates { .. })
         | FeatureState::Landed { .. }
         | FeatureState::Failed { .. }

@@ -4,6 +4,7 @@ use super::backoff::Wait;
 use super::block::Block;
 use super::feature::{Captured, Merged, Tested};
 use super::feedback::Feedback;
+use super::inspection::Inspection;
 use super::planned::PlannedChange;
 use super::state::{Purpose, Work};
 use crate::exit::{Exit, Started};
@@ -117,6 +118,10 @@ pub enum Event {
     Checked { feature: FeatureId, job: JobId },
     /// Its reviewer gave a verdict.
     Reviewed { feature: FeatureId, job: JobId, approved: bool, comments: String },
+    /// What its commit did to its checks is known.
+    Inspected { feature: FeatureId, inspection: Inspection },
+    /// A person saw what the landing takes back, and wants it.
+    RevertAccepted { feature: FeatureId, commit: Oid, by: String },
     /// The merge with the target conflicts; its reconciler is given these paths.
     ConflictFound { feature: FeatureId, paths: Vec<String> },
     /// A snapshot of its worktree was taken: while the job ran, or at its end.
@@ -218,6 +223,8 @@ impl Event {
             | Self::ConflictFound { feature, .. }
             | Self::RollbackRequested { feature, .. }
             | Self::RolledBack { feature, .. }
+            | Self::Inspected { feature, .. }
+            | Self::RevertAccepted { feature, .. }
             | Self::Committed { feature, .. }
             | Self::IterationFailed { feature, .. }
             | Self::GatePassed { feature, .. }
@@ -283,6 +290,8 @@ impl Event {
             Self::ConflictFound { .. } => "conflict-found",
             Self::RollbackRequested { .. } => "rollback-requested",
             Self::RolledBack { .. } => "rolled-back",
+            Self::Inspected { .. } => "inspected",
+            Self::RevertAccepted { .. } => "revert-accepted",
             Self::Committed { .. } => "committed",
             Self::IterationFailed { .. } => "iteration-failed",
             Self::GatePassed { .. } => "gate-passed",

@@ -3,6 +3,7 @@
 use super::backoff::Wait;
 use super::block::Block;
 use super::feedback::Feedback;
+use super::inspection::Inspection;
 use super::planned::PlannedChange;
 use crate::ids::{FeatureId, GateName, JobId, Oid};
 use crate::plan::{FeatureSpec, Role};
@@ -34,6 +35,10 @@ pub struct Feature {
     pub planned: Option<PlannedChange>,
     /// The paths in conflict with the target, until they are resolved.
     pub conflict: Option<Vec<String>>,
+    /// What was found in it before its review.
+    pub inspected: Option<Inspection>,
+    /// The commit whose landing may take back what others landed: a person saw it.
+    pub reverts_accepted: Option<Oid>,
     /// Conflicts that its reconciler was given.
     pub reconciliations: u32,
 }

@@ -58,6 +58,10 @@ impl Draft {
                 | Block::Git { .. }
                 | Block::Collision { .. }
                 | Block::Review { .. }
+                | Block::SilentRevert { .. }
+                | Block::PushRefused { .. }
+                | Block::Diverged { .. }
+                | Block::LocalBehind { .. }
                 | Block::Quarantine { .. },
             )
             | FeatureState::Working { .. }

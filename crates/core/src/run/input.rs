@@ -2,6 +2,7 @@
 
 use super::effect::EffectKey;
 use super::feature::Tested;
+use super::inspection::Finding;
 use super::outcome::{CaptureOutcome, MergeOutcome, RollbackOutcome, UpdateOutcome};
 use super::planned::PlannedChange;
 use crate::exit::{Exit, Started};
@@ -212,6 +213,15 @@ pub enum Report {
         /// What came of it.
         outcome: ConflictOutcome,
     },
+    /// A commit was looked at for what it did to its checks, or not.
+    Inspected {
+        /// The feature.
+        feature: FeatureId,
+        /// The commit.
+        commit: Oid,
+        /// What came of it.
+        outcome: InspectOutcome,
+    },
     /// A merge was prepared, or not.
     Merge {
         /// The feature.
@@ -356,6 +366,18 @@ pub enum ResultOutcome {
     /// There is none, or it is malformed.
     Unusable {
         /// Why.
+        detail: String,
+    },
+}
+
+/// What came of looking at a commit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum InspectOutcome {
+    /// What was found.
+    Found(Vec<Finding>),
+    /// git or the disk refused.
+    Failed {
+        /// What it said.
         detail: String,
     },
 }

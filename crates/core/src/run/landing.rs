@@ -2,7 +2,7 @@
 
 use super::block::Block;
 use super::event::Event;
-use super::feature::{FeatureState, LandStep};
+use super::feature::{FeatureState, LandStep, Merged};
 use super::input::Rejected;
 use super::outcome::{MergeOutcome, UpdateOutcome};
 use super::step::Draft;
@@ -62,6 +62,10 @@ impl Draft {
                 self.conflict(id, paths);
                 return Ok(());
             }
+            MergeOutcome::SilentRevert { losses } => {
+                let block = Block::SilentRevert { losses: losses.clone() };
+                Event::Blocked { feature, block }
+            }
             MergeOutcome::TargetMissing => Event::Blocked { feature, block: Block::TargetMissing },
             MergeOutcome::Failed { detail } => {
                 Event::Blocked { feature, block: Block::Git { detail: detail.clone() } }
@@ -76,25 +80,8 @@ impl Draft {
         commit: &Oid,
         outcome: &UpdateOutcome,
     ) -> Result<(), Rejected> {
-        let (_, feature) = self.feature(id).ok_or(Rejected::Unknown("feature"))?;
-        let due = match &feature.state {
-            FeatureState::Landing(LandStep::Updating { merged }) => merged.commit == *commit,
-            FeatureState::Landing(
-                LandStep::AwaitingTarget | LandStep::Merging | LandStep::Gates { .. },
-            )
-            | FeatureState::Queued
-            | FeatureState::Working { .. }
-            | FeatureState::Verifying { .. }
-            | FeatureState::InReview
-            | FeatureState::Blocked(_)
-            | FeatureState::Landed { .. }
-            | FeatureState::Failed { .. }
-            | FeatureState::Cancelled { .. }
-            | FeatureState::Skipped { .. } => false,
-        };
-        if !due {
-            return Err(Rejected::Late("the target is not being moved to this commit"));
-        }
+        let late = Rejected::Late("the target is not being moved to this commit");
+        let merged = self.updating(id)?.filter(|merged| merged.commit == *commit).ok_or(late)?;
         if matches!(outcome, UpdateOutcome::Moved) && self.end_if_cancelled(id) {
             return Ok(());
         }
@@ -106,12 +93,42 @@ impl Draft {
                 let block = Block::TargetDirty { paths: paths.clone(), why: why.clone() };
                 Event::Blocked { feature, block }
             }
+            UpdateOutcome::Behind { paths, why } => {
+                let (paths, why) = (paths.clone(), why.clone());
+                Event::Blocked { feature, block: Block::LocalBehind { merged, paths, why } }
+            }
+            UpdateOutcome::PushRefused { detail } => {
+                Event::Blocked { feature, block: Block::PushRefused { detail: detail.clone() } }
+            }
+            UpdateOutcome::Diverged { detail } => {
+                Event::Blocked { feature, block: Block::Diverged { detail: detail.clone() } }
+            }
             UpdateOutcome::Missing => Event::Blocked { feature, block: Block::TargetMissing },
             UpdateOutcome::Failed { detail } => {
                 Event::Blocked { feature, block: Block::Git { detail: detail.clone() } }
             }
         });
         Ok(())
+    }
+
+    /// What the target is being moved to, if it is.
+    fn updating(&self, id: &FeatureId) -> Result<Option<Merged>, Rejected> {
+        let (_, feature) = self.feature(id).ok_or(Rejected::Unknown("feature"))?;
+        Ok(match &feature.state {
+            FeatureState::Landing(LandStep::Updating { merged }) => Some(merged.clone()),
+            FeatureState::Landing(
+                LandStep::AwaitingTarget | LandStep::Merging | LandStep::Gates { .. },
+            )
+            | FeatureState::Queued
+            | FeatureState::Working { .. }
+            | FeatureState::Verifying { .. }
+            | FeatureState::InReview
+            | FeatureState::Blocked(_)
+            | FeatureState::Landed { .. }
+            | FeatureState::Failed { .. }
+            | FeatureState::Cancelled { .. }
+            | FeatureState::Skipped { .. } => None,
+        })
     }
 
     /// What is in the way has changed: the block says so anew, for whoever asks.
@@ -121,8 +138,13 @@ impl Draft {
         paths: &[String],
         why: &str,
     ) -> Result<(), Rejected> {
-        let now = Block::TargetDirty { paths: paths.to_vec(), why: why.to_owned() };
+        let (paths, why) = (paths.to_vec(), why.to_owned());
         let block = self.require_dirty_target(id)?;
+        let now = if let Block::LocalBehind { merged, .. } = block {
+            Block::LocalBehind { merged: merged.clone(), paths, why }
+        } else {
+            Block::TargetDirty { paths, why }
+        };
         if *block == now {
             return Err(Rejected::Already("told"));
         }
@@ -131,15 +153,22 @@ impl Draft {
     }
 
     pub(super) fn target_clean(&mut self, id: &FeatureId) -> Result<(), Rejected> {
-        self.require_dirty_target(id)?;
-        self.emit(Event::Unblocked { feature: id.clone() });
+        let feature = id.clone();
+        let event = if let Block::LocalBehind { merged, .. } = self.require_dirty_target(id)? {
+            Event::LandingIntended { feature, merged: merged.clone() }
+        } else {
+            Event::Unblocked { feature }
+        };
+        self.emit(event);
         Ok(())
     }
 
     fn require_dirty_target(&self, id: &FeatureId) -> Result<&Block, Rejected> {
         let (_, feature) = self.feature(id).ok_or(Rejected::Unknown("feature"))?;
         match &feature.state {
-            FeatureState::Blocked(block @ Block::TargetDirty { .. }) => Ok(block),
+            FeatureState::Blocked(
+                block @ (Block::TargetDirty { .. } | Block::LocalBehind { .. }),
+            ) => Ok(block),
             FeatureState::Blocked(
                 Block::Conflict { .. }
                 | Block::TargetMissing
@@ -147,6 +176,9 @@ impl Draft {
                 | Block::Git { .. }
                 | Block::Collision { .. }
                 | Block::Review { .. }
+                | Block::SilentRevert { .. }
+                | Block::PushRefused { .. }
+                | Block::Diverged { .. }
                 | Block::Quarantine { .. },
             )
             | FeatureState::Queued

@@ -19,6 +19,7 @@ mod feature;
 mod feedback;
 mod holding;
 mod input;
+mod inspection;
 mod jobs;
 mod landing;
 mod launching;
@@ -38,10 +39,12 @@ pub use event::{Event, Subject, Submitted};
 pub use feature::{Captured, Feature, FeatureState, GateStep, LandStep, Merged, Tested, WorkStep};
 pub use feedback::Feedback;
 pub use input::{
-    CommitOutcome, ConflictOutcome, Grant, Ingested, Input, Rejected, Report, ResultOutcome,
-    WorktreeOutcome,
+    CommitOutcome, ConflictOutcome, Grant, Ingested, Input, InspectOutcome, Rejected, Report,
+    ResultOutcome, WorktreeOutcome,
 };
+pub use inspection::{Finding, Inspection};
 pub use outcome::{CaptureOutcome, MergeOutcome, RollbackOutcome, UpdateOutcome};
 pub use planned::PlannedChange;
+pub use review::awaits_person;
 pub use state::{Job, JobState, Phase, Plan, Purpose, Run, Stall, Status, Work};
 pub use step::{Step, step};

@@ -17,6 +17,23 @@ pub enum UpdateOutcome {
         /// What is the matter with the checkout.
         why: String,
     },
+    /// It was pushed; the local target cannot follow.
+    Behind {
+        /// The paths in the way.
+        paths: Vec<String>,
+        /// What is the matter with the checkout.
+        why: String,
+    },
+    /// The remote refused.
+    PushRefused {
+        /// What it said.
+        detail: String,
+    },
+    /// The target and its remote have parted.
+    Diverged {
+        /// How.
+        detail: String,
+    },
     /// It does not exist.
     Missing,
     /// git or the disk refused.
@@ -62,6 +79,11 @@ pub enum MergeOutcome {
     AlreadyThere {
         /// The target's commit.
         commit: Oid,
+    },
+    /// It would take back what others landed since the base.
+    SilentRevert {
+        /// What, a line each.
+        losses: Vec<String>,
     },
     /// The merge conflicts.
     Conflict {

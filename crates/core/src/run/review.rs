@@ -1,12 +1,14 @@
 //! Consent to a landing: by policy, by a person, or by a reviewer.
 
 use super::block::Block;
+use super::event::Event;
 use super::feature::{Feature, FeatureState};
 use super::feedback::Feedback;
-use super::input::Rejected;
+use super::input::{InspectOutcome, Rejected};
+use super::inspection::Inspection;
 use super::step::Draft;
 use crate::ids::{FeatureId, Oid};
-use crate::plan::{ReviewPolicy, Role};
+use crate::plan::{IntegrityPolicy, PlanSpec, ReviewPolicy, Role};
 
 impl Draft {
     pub(super) fn approve(
@@ -16,6 +18,11 @@ impl Draft {
         actor: &str,
     ) -> Result<(), Rejected> {
         self.require_in_review(id, commit)?;
+        let state = self.feature(id).map(|(_, feature)| &feature.state);
+        if matches!(state, Some(FeatureState::Blocked(Block::SilentRevert { .. }))) {
+            let (feature, commit, by) = (id.clone(), commit.clone(), actor.to_owned());
+            self.emit(Event::RevertAccepted { feature, commit, by });
+        }
         self.consent(id, actor);
         Ok(())
     }
@@ -38,12 +45,38 @@ impl Draft {
         self.require_going_on()?;
         let (spec, plan) = self.run.plan().ok_or(Rejected::Unknown("plan"))?;
         let feature = plan.features.get(id).ok_or(Rejected::Unknown("feature"))?;
-        if !awaits_person(spec.review, feature) {
+        if !awaits_person(spec, feature) {
             return Err(Rejected::NotWhile(format!("the feature is {}", feature.state.word())));
         }
         if feature.tested.as_ref().map(|tested| &tested.commit) != Some(commit) {
             return Err(Rejected::NotWhile("the commit is another one by now".to_owned()));
         }
+        Ok(())
+    }
+
+    /// What a commit did to its checks was looked at.
+    pub(super) fn inspected(
+        &mut self,
+        id: &FeatureId,
+        commit: &Oid,
+        outcome: &InspectOutcome,
+    ) -> Result<(), Rejected> {
+        let (_, feature) = self.require_feature(id)?;
+        let due = feature.state == FeatureState::InReview
+            && feature.uninspected().is_some_and(|(_, due)| due == commit);
+        if !due {
+            return Err(Rejected::Late("nobody waits for a look at this commit"));
+        }
+        let feature = id.clone();
+        self.emit(match outcome {
+            InspectOutcome::Found(findings) => {
+                let (commit, findings) = (commit.clone(), findings.clone());
+                Event::Inspected { feature, inspection: Inspection { commit, findings } }
+            }
+            InspectOutcome::Failed { detail } => {
+                Event::Blocked { feature, block: Block::Git { detail: detail.clone() } }
+            }
+        });
         Ok(())
     }
 
@@ -60,13 +93,14 @@ impl Draft {
 }
 
 /// Whether a person's word is what a feature waits for.
-pub(super) fn awaits_person(policy: ReviewPolicy, feature: &Feature) -> bool {
+pub fn awaits_person(spec: &PlanSpec, feature: &Feature) -> bool {
     match &feature.state {
-        FeatureState::InReview => match policy {
-            ReviewPolicy::Person => true,
-            ReviewPolicy::Auto | ReviewPolicy::Agent => false,
-        },
-        FeatureState::Blocked(Block::Review { .. }) => true,
+        FeatureState::InReview => {
+            let looked = spec.integrity == IntegrityPolicy::Off || feature.uninspected().is_none();
+            let suspect = spec.integrity == IntegrityPolicy::Person && feature.is_suspect();
+            looked && (suspect || spec.review == ReviewPolicy::Person)
+        }
+        FeatureState::Blocked(Block::Review { .. } | Block::SilentRevert { .. }) => true,
         FeatureState::Blocked(
             Block::Conflict { .. }
             | Block::TargetDirty { .. }
@@ -74,6 +108,9 @@ pub(super) fn awaits_person(policy: ReviewPolicy, feature: &Feature) -> bool {
             | Block::RepoHeld { .. }
             | Block::Git { .. }
             | Block::Collision { .. }
+            | Block::PushRefused { .. }
+            | Block::Diverged { .. }
+            | Block::LocalBehind { .. }
             | Block::Quarantine { .. },
         )
         | FeatureState::Queued

@@ -204,6 +204,9 @@ impl Draft {
             Report::Commit { feature, job, outcome } => self.committed(feature, job, outcome),
             Report::Result { feature, job, outcome } => self.result(feature, job, outcome),
             Report::Conflict { feature, outcome } => self.conflict_laid_out(feature, outcome),
+            Report::Inspected { feature, commit, outcome } => {
+                self.inspected(feature, commit, outcome)
+            }
             Report::Merge { feature, outcome } => self.merged(feature, outcome),
             Report::Update { feature, commit, outcome } => self.updated(feature, commit, outcome),
             Report::TargetDirty { feature, paths, why } => self.target_dirty(feature, paths, why),

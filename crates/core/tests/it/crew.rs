@@ -2,16 +2,20 @@
 
 use tidegate_core::ids::{FeatureId, Oid};
 use tidegate_core::limits::RECONCILIATIONS_MAX;
-use tidegate_core::plan::{CollisionPolicy, ReviewPolicy, Role};
+use tidegate_core::plan::{CollisionPolicy, IntegrityPolicy, ReviewPolicy, Role};
 use tidegate_core::run::{
-    Block, CommitOutcome, ConflictOutcome, Effect, Feature, FeatureState, Feedback, Grant, Input,
-    MergeOutcome, PlannedChange, Purpose, Report, ResultOutcome, Run, WorkStep, WorktreeOutcome,
+    Block, CommitOutcome, ConflictOutcome, Effect, Feature, FeatureState, Feedback, Finding, Grant,
+    Input, InspectOutcome, MergeOutcome, PlannedChange, Purpose, Report, ResultOutcome, Run,
+    UpdateOutcome, WorkStep, WorktreeOutcome,
 };
 
 use crate::fixture::{
-    Shape, capture_all, claim, exited, fid, job_finished, kinds, newest, oid, plan_run, take, waves,
+    Shape, cancel, capture_all, claim, exited, fid, job_finished, kinds, newest, oid, plan_run,
+    take, waves,
 };
-use crate::matrix::{approve, commit, gate, merge, ready, retry, slot, target, tested};
+use crate::matrix::{
+    approve, clean, commit, gate, merge, merged, ready, retry, slot, target, tested, update,
+};
 
 fn one(crew: &[Role]) -> Shape {
     Shape { waves: waves(&[&["a"]]), crew: crew.to_vec(), ..Shape::default() }
@@ -312,4 +316,64 @@ fn conflicts_without_end_go_to_a_person_after_the_bound() {
         take(&mut run, &merge(MergeOutcome::Conflict { paths: vec!["x".to_owned()] }));
     }
     assert!(matches!(feature(&run, "a").state, FeatureState::Blocked(Block::Conflict { .. })));
+}
+
+fn looked(stops: bool) -> Input {
+    let finding = Finding {
+        kind: "deleted_test".to_owned(),
+        path: "tests/a.rs".to_owned(),
+        line: 1,
+        excerpt: "fn a()".to_owned(),
+        stops,
+    };
+    let outcome = InspectOutcome::Found(vec![finding]);
+    Input::Report(Report::Inspected { feature: fid("a"), commit: oid(10), outcome })
+}
+
+#[test]
+fn change_that_weakens_its_checks_stops_for_a_person_by_policy() {
+    for (integrity, stops, lands) in [
+        (IntegrityPolicy::Person, true, false),
+        (IntegrityPolicy::Person, false, true),
+        (IntegrityPolicy::Note, true, true),
+    ] {
+        let mut run = gated(&Shape { integrity, ..one(&[]) });
+        let looks = |effect: &Effect| matches!(effect, Effect::Inspect { .. });
+        assert!(run.outstanding().values().any(looks));
+        let told = kinds(&take(&mut run, &looked(stops)));
+        let then = if lands { &["inspected", "approved"][..] } else { &["inspected"] };
+        assert_eq!(told, then);
+        assert!(!run.outstanding().values().any(looks), "once for a commit");
+        if !lands {
+            assert_eq!(kinds(&take(&mut run, &approve(oid(10)))), ["approved"]);
+        }
+    }
+}
+
+#[test]
+fn landing_that_takes_back_others_work_waits_for_a_person_who_may_want_it() {
+    let mut run = gated(&one(&[]));
+    take(&mut run, &target());
+    take(&mut run, &merge(MergeOutcome::SilentRevert { losses: vec!["x: a line".to_owned()] }));
+    assert!(matches!(feature(&run, "a").state, FeatureState::Blocked(Block::SilentRevert { .. })));
+    assert_eq!(kinds(&take(&mut run, &approve(oid(10)))), ["revert-accepted", "approved"]);
+    take(&mut run, &target());
+    let merges = |effect: &Effect| matches!(effect, Effect::Merge { reverts: true, .. });
+    assert!(run.outstanding().values().any(merges));
+}
+
+#[test]
+fn pushed_landing_is_landed_whatever_the_local_checkout_and_the_run_do() {
+    let shape = Shape { merge_gates: 0, ..one(&[]) };
+    let behind = || UpdateOutcome::Behind { paths: vec!["x".to_owned()], why: "staged".to_owned() };
+    let mut run = gated(&shape);
+    take(&mut run, &target());
+    take(&mut run, &merge(MergeOutcome::Merged(merged())));
+    take(&mut run, &update(behind()));
+    assert_eq!(feature(&run, "a").state.word(), "blocked");
+    let mut cancelled = run.clone();
+    let told = kinds(&take(&mut cancelled, &cancel()));
+    assert_eq!(told, ["cancel-requested", "landed", "run-completed"]);
+    assert_eq!(kinds(&take(&mut run, &clean())), ["landing-intended"]);
+    assert_eq!(kinds(&take(&mut run, &update(UpdateOutcome::Landed))), ["landed", "run-completed"]);
 }

@@ -10,8 +10,9 @@ use tidegate_core::ids::{
 };
 use tidegate_core::launcher::{Launcher, LauncherSpec, Selection, SelectionStyle};
 use tidegate_core::plan::{
-    AgentSpec, CollisionPolicy, CommitRule, FeatureSpec, GateRun, GateSpec, LandingSpec, OnFailure,
-    PlanSpec, PromptChannel, ReviewPolicy, Role, RoleSpec, Strategy, WaveSpec,
+    AgentSpec, CollisionPolicy, CommitRule, FeatureSpec, GateRun, GateSpec, IntegrityPolicy,
+    LandingSpec, OnFailure, PlanSpec, PromptChannel, RemoteSync, ReviewPolicy, Role, RoleSpec,
+    Strategy, WaveSpec,
 };
 use tidegate_core::run::{
     CaptureOutcome, Captured, Effect, EffectKey, Event, Input, Plan, Report, Run, Submitted, Work,
@@ -41,6 +42,7 @@ pub(crate) struct Shape {
     pub(crate) gates: usize,
     pub(crate) merge_gates: usize,
     pub(crate) review: ReviewPolicy,
+    pub(crate) integrity: IntegrityPolicy,
     pub(crate) collisions: CollisionPolicy,
     pub(crate) crew: Vec<Role>,
     pub(crate) on_failure: OnFailure,
@@ -57,6 +59,7 @@ impl Default for Shape {
             gates: 1,
             merge_gates: 1,
             review: ReviewPolicy::Auto,
+            integrity: IntegrityPolicy::Off,
             collisions: CollisionPolicy::Serialise,
             crew: Vec::new(),
             on_failure: OnFailure::Stop,
@@ -129,8 +132,14 @@ pub(crate) fn plan_spec(shape: &Shape) -> PlanSpec {
         agents: BTreeMap::from([(scribe.clone(), agent)]),
         builder: role_spec("builder"),
         gates: named.map(|name| (name, gate.clone())).collect(),
-        landing: LandingSpec { strategy: Strategy::Merge, merge_gates },
+        landing: LandingSpec {
+            strategy: Strategy::Merge,
+            merge_gates,
+            message: None,
+            remote: RemoteSync::Off,
+        },
         review: shape.review,
+        integrity: shape.integrity,
         collisions: shape.collisions,
         on_failure: shape.on_failure,
         commit: CommitRule::Auto,

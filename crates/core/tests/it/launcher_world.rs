@@ -196,6 +196,7 @@ impl World {
             Effect::PrepareWorktree { .. }
             | Effect::PrepareConflict { .. }
             | Effect::ReadResult { .. }
+            | Effect::Inspect { .. }
             | Effect::Commit { .. }
             | Effect::Merge { .. }
             | Effect::UpdateTarget { .. }

@@ -198,6 +198,7 @@ fn is_git_work(effect: &Effect) -> bool {
         | Effect::ReadResult { .. }
         | Effect::WatchWorktree { .. }
         | Effect::AwaitRetry { .. }
+        | Effect::Inspect { .. }
         | Effect::AwaitRepo { .. }
         | Effect::AwaitClean { .. } => false,
     }

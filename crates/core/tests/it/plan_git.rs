@@ -110,6 +110,7 @@ impl Git {
         match tape.below(12) {
             9 => MergeOutcome::TargetMissing,
             10 => MergeOutcome::Failed { detail: "no space".to_owned() },
+            8 => MergeOutcome::SilentRevert { losses: vec!["x: a line".to_owned()] },
             11 => MergeOutcome::Conflict { paths: vec!["x".to_owned()] },
             _ => {
                 let merged = Merged { onto: self.tip(), commit: self.fresh(), tree: oid(8) };
@@ -131,12 +132,18 @@ impl Git {
             return UpdateOutcome::Dirty { paths: vec!["x".to_owned()], why };
         }
         match tape.below(12) {
+            6 => UpdateOutcome::PushRefused { detail: "protected".to_owned() },
+            7 => UpdateOutcome::Diverged { detail: "rewritten".to_owned() },
             9 => UpdateOutcome::Missing,
             10 => UpdateOutcome::Failed { detail: "no space".to_owned() },
             choice => {
                 let by = self.merges.get(&merged.commit).cloned();
                 self.target.push((merged.commit.clone(), by));
                 match choice {
+                    8 => {
+                        let why = "staged changes".to_owned();
+                        UpdateOutcome::Behind { paths: vec!["x".to_owned()], why }
+                    }
                     11 => UpdateOutcome::Failed { detail: "the disk spoke too late".to_owned() },
                     _ => UpdateOutcome::Landed,
                 }

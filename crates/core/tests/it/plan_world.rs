@@ -6,11 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tidegate_core::admission::{Caps, grants};
 use tidegate_core::exit::{Exit, Reason};
-use tidegate_core::ids::{FeatureId, JobId};
+use tidegate_core::ids::{FeatureId, JobId, Oid};
 use tidegate_core::plan::Role;
 use tidegate_core::run::{
-    Block, CommitOutcome, Effect, EffectKey, Event, FeatureState, Ingested, Input, PlannedChange,
-    Purpose, Rejected, Report, ResultOutcome, Run, step,
+    Block, CommitOutcome, Effect, EffectKey, Event, FeatureState, Finding, Ingested, Input,
+    InspectOutcome, PlannedChange, Purpose, Rejected, Report, ResultOutcome, Run, awaits_person,
+    step,
 };
 
 use crate::capturing::capturing;
@@ -174,6 +175,10 @@ impl World {
             Effect::PrepareConflict { feature } => {
                 Report::Conflict { outcome: self.git.lay_out(&mut self.tape), feature }
             }
+            Effect::Inspect { feature, commit, .. } => {
+                let outcome = self.look(&commit);
+                Report::Inspected { feature, commit, outcome }
+            }
             Effect::ReadResult { feature, role, job } => {
                 Report::Result { feature, job, outcome: self.say(role) }
             }
@@ -186,7 +191,7 @@ impl World {
                 let outcome = self.git.commit(&mut self.tape, &(at, feature.clone()));
                 Report::Commit { feature, job, outcome }
             }
-            Effect::Merge { feature, commit } => {
+            Effect::Merge { feature, commit, .. } => {
                 Report::Merge { feature, outcome: self.git.merge(&mut self.tape, &commit) }
             }
             Effect::UpdateTarget { feature, merged } => {
@@ -201,6 +206,23 @@ impl World {
         };
         self.done.insert(name.clone());
         self.answers.push((name, report));
+    }
+
+    /// What is found in a commit.
+    fn look(&mut self, commit: &Oid) -> InspectOutcome {
+        let finding = |stops| Finding {
+            kind: "deleted_test".to_owned(),
+            path: commit.to_string(),
+            line: 1,
+            excerpt: String::new(),
+            stops,
+        };
+        match self.tape.below(8) {
+            5 => InspectOutcome::Found(vec![finding(false)]),
+            6 => InspectOutcome::Found(vec![finding(true)]),
+            7 => InspectOutcome::Failed { detail: "no space".to_owned() },
+            _ => InspectOutcome::Found(Vec::new()),
+        }
     }
 
     /// What a planner or a reviewer says.
@@ -375,17 +397,21 @@ impl World {
     /// A person does what the runs wait for.
     fn help(&mut self) {
         for at in 0..self.runs.len() {
-            let Some((_, plan)) = self.runs[at].plan() else { continue };
+            let Some((spec, plan)) = self.runs[at].plan() else { continue };
+            let spec = spec.clone();
             for (feature, found) in plan.features.clone() {
                 let actor = "ann".to_owned();
                 let input = match &found.state {
-                    FeatureState::InReview => {
+                    _ if awaits_person(&spec, &found) => {
                         let commit = found.tested.map(|tested| tested.commit).unwrap();
                         Input::Approve { feature, commit, actor }
                     }
-                    FeatureState::Blocked(Block::TargetDirty { .. } | Block::RepoHeld { .. }) => {
+                    FeatureState::Blocked(
+                        Block::TargetDirty { .. } | Block::LocalBehind { .. },
+                    ) => {
                         continue;
                     }
+                    FeatureState::Blocked(block) if block.ends_by_itself() => continue,
                     FeatureState::Blocked(_) => Input::RetryFeature { feature, actor },
                     _ => continue,
                 };

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use tidegate_core::admission::Caps;
-use tidegate_core::plan::{CollisionPolicy, OnFailure, ReviewPolicy, Role};
+use tidegate_core::plan::{CollisionPolicy, IntegrityPolicy, OnFailure, ReviewPolicy, Role};
 use tidegate_core::run::{Job, Plan, Purpose, Run, Work};
 
 use crate::fixture::{Shape, config, plan_spec, submitted};
@@ -49,6 +49,7 @@ fn shape() -> impl Strategy<Value = Shape> {
                 gates,
                 merge_gates,
                 review,
+                integrity: INTEGRITY[usize::from(roles) % 3],
                 collisions,
                 crew,
                 on_failure,
@@ -60,6 +61,9 @@ fn shape() -> impl Strategy<Value = Shape> {
         },
     )
 }
+
+const INTEGRITY: [IntegrityPolicy; 3] =
+    [IntegrityPolicy::Off, IntegrityPolicy::Note, IntegrityPolicy::Person];
 
 const COLLISIONS: [CollisionPolicy; 3] =
     [CollisionPolicy::Serialise, CollisionPolicy::Reject, CollisionPolicy::Allow];
@@ -129,6 +133,7 @@ fn bad_worlds_between_them_meet_every_fact_of_a_plan_run() {
         };
         let crew = crew_of(u8::try_from(seed % 16).unwrap(), review);
         let collisions = COLLISIONS[usize::try_from(seed % 5).unwrap() % 3];
+        let integrity = INTEGRITY[usize::try_from(seed % 7).unwrap() % 3];
         let waves = crate::fixture::waves(&[&["a", "b"], &["c"]]);
         let shape = Shape {
             waves,
@@ -136,6 +141,7 @@ fn bad_worlds_between_them_meet_every_fact_of_a_plan_run() {
             on_failure,
             crew,
             collisions,
+            integrity,
             allow_no_change: seed % 4 == 0,
             ..Shape::default()
         };

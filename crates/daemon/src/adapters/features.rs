@@ -1,18 +1,16 @@
-//! The git work of features: worktrees, commits, merges, and moving the target.
+//! The git work of features on their branches: commits, and the names of everything.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tidegate_core::ids::{FeatureId, Oid};
-use tidegate_core::plan::{CommitRule, Strategy};
-use tidegate_core::run::{
-    CommitOutcome, ConflictOutcome, MergeOutcome, Merged, Tested, UpdateOutcome,
-};
+use tidegate_core::plan::CommitRule;
+use tidegate_core::run::{CommitOutcome, Tested};
 use tidegate_git as git;
-use tidegate_git::{GitError, Repo};
+use tidegate_git::GitError;
 
 use super::context::{Shared, text};
-use super::obstacle::{texts, told};
+use super::obstacle::texts;
 use super::repos::Repos;
 use crate::clock;
 use crate::engine::Target;
@@ -42,18 +40,11 @@ impl Work {
         spec.ok_or_else(|| GitError::Missing { what: "the plan's target".to_owned() })
     }
 
-    /// Lays the conflict with the target out in the worktree. No plan names a reconciler yet.
-    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "git's half is to come")]
-    pub(super) fn prepare_conflict(&self) -> Result<ConflictOutcome, GitError> {
-        let detail = "conflicts are laid out by a later version".to_owned();
-        Ok(ConflictOutcome::Failed { detail })
-    }
-
     /// Commits what the builder left.
     pub(super) fn commit(
         &self,
         base: &Oid,
-        _conflict: Option<&[String]>,
+        conflict: Option<&[String]>,
     ) -> Result<CommitOutcome, GitError> {
         let repo = self.repos.serve(&self.target)?;
         let run = &self.target.run;
@@ -66,6 +57,12 @@ impl Work {
             // The next attempt gets a new one; no retry of a person could bring this one back.
             let found = "nowhere: its worktree was removed".to_owned();
             return Ok(CommitOutcome::LeftBranch { found });
+        }
+        if conflict.is_some() {
+            let left = repo.stage_resolved(&worktree)?;
+            if !left.is_empty() {
+                return Ok(CommitOutcome::Unresolved { paths: texts(&left) });
+            }
         }
         let request = git::CommitRequest {
             worktree,
@@ -85,7 +82,13 @@ impl Work {
         let tested = |oid: Oid| -> Result<Tested, GitError> {
             Ok(Tested { tree: repo.tree_of(&oid)?, commit: oid })
         };
-        Ok(match repo.commit_leftovers(&request)? {
+        let outcome = repo.commit_leftovers(&request)?;
+        if let Some(paths) = conflict
+            && let Some(unresolved) = self.unresolved(&repo, paths)?
+        {
+            return Ok(unresolved);
+        }
+        Ok(match outcome {
             git::CommitOutcome::Committed { oid }
             | git::CommitOutcome::AlreadyCommitted { oid }
             | git::CommitOutcome::LeftOver { committed: Some(oid), .. } => {
@@ -109,90 +112,6 @@ impl Work {
             }
         })
     }
-
-    /// Makes the merged commit.
-    pub(super) fn merge(&self, commit: &Oid) -> Result<MergeOutcome, GitError> {
-        let repo = self.repos.serve(&self.target)?;
-        let refname = self.refname()?;
-        let Some(onto) = repo.resolve(refname)? else { return Ok(MergeOutcome::TargetMissing) };
-        let strategy = self.target.run.plan().map(|(spec, _)| spec.landing.strategy);
-        let (strategy, subject) = match strategy.unwrap_or(Strategy::Merge) {
-            Strategy::Merge => (git::Strategy::Merge, format!("Merge feature {}", self.feature)),
-            Strategy::Squash => (git::Strategy::Squash, self.title()),
-        };
-        let run = &self.target.run.id;
-        let request = git::MergeRequest {
-            target_tip: onto.clone(),
-            branch_tip: commit.clone(),
-            strategy,
-            message: format!(
-                "{subject}\n\nTidegate-Run: {run}\nTidegate-Feature: {}\n",
-                self.feature
-            ),
-            when_unix_s: seconds(),
-            identity: repo.identity()?,
-            keep_as: Some(self.keep("merge")),
-        };
-        Ok(match repo.merge(&request)? {
-            git::MergeOutcome::Merged { commit, tree } => {
-                MergeOutcome::Merged(Merged { onto, commit, tree })
-            }
-            git::MergeOutcome::Conflict { paths, .. } => {
-                MergeOutcome::Conflict { paths: texts(&paths) }
-            }
-            git::MergeOutcome::NoChange { .. } => MergeOutcome::AlreadyThere { commit: onto },
-            git::MergeOutcome::Unrelated => MergeOutcome::Failed { detail: unrelated(&repo) },
-        })
-    }
-
-    fn title(&self) -> String {
-        let spec = self.target.run.plan().and_then(|(spec, _)| spec.features.get(&self.feature));
-        spec.map_or_else(|| format!("Land feature {}", self.feature), |spec| spec.title.clone())
-    }
-
-    fn update_request(&self, merged: &Merged) -> Result<git::UpdateRequest, GitError> {
-        Ok(git::UpdateRequest {
-            target: self.refname()?.to_owned(),
-            old: merged.onto.clone(),
-            new: merged.commit.clone(),
-        })
-    }
-
-    /// Moves the target.
-    pub(super) fn update(&self, merged: &Merged) -> Result<UpdateOutcome, GitError> {
-        let repo = self.repos.serve(&self.target)?;
-        let moved = match repo.update_target(&self.update_request(merged)?) {
-            // Whatever went wrong afterwards: what is on the target has landed.
-            Err(_) if repo.has_landed(&merged.commit, self.refname()?)? => {
-                git::UpdateOutcome::AlreadyThere
-            }
-            other => other?,
-        };
-        Ok(match moved {
-            git::UpdateOutcome::Updated | git::UpdateOutcome::AlreadyThere => {
-                // The target keeps the commit from here on.
-                if let Err(error) = repo.delete_own_ref(&self.keep("merge")) {
-                    tracing::warn!(%error, "a ref of ours is left behind");
-                }
-                UpdateOutcome::Landed
-            }
-            git::UpdateOutcome::Moved { .. } => UpdateOutcome::Moved,
-            git::UpdateOutcome::Dirty(dirty) => {
-                let (paths, why) = told(&dirty);
-                UpdateOutcome::Dirty { paths, why }
-            }
-            git::UpdateOutcome::Missing => UpdateOutcome::Missing,
-        })
-    }
-}
-
-/// Why two commits have no merge base, for people.
-fn unrelated(repo: &Repo) -> String {
-    if repo.is_shallow() {
-        let what = "the clone is shallow, and where the branch and its target part is cut off";
-        return format!("{what}: `git fetch --unshallow` brings it");
-    }
-    "the branch and its target share no history".to_owned()
 }
 
 /// Whether the folder is gone while that of all worktrees is there: not only out of reach.

@@ -2,11 +2,14 @@
 //!
 //! They decide nothing: what follows from a report is the engine's business.
 
+mod conflicts;
 mod context;
 mod examine;
 mod features;
 mod helper;
+mod inspect;
 mod jobs;
+mod landing;
 mod launch;
 mod leftovers;
 mod obstacle;

@@ -31,9 +31,9 @@ impl Work {
         let plan = self.target.run.plan();
         let feature = plan.and_then(|(_, plan)| plan.features.get(&self.feature));
         feature.is_some_and(|feature| match &feature.state {
-            FeatureState::Blocked(Block::TargetDirty { paths, why }) => {
-                paths == now && why == why_now
-            }
+            FeatureState::Blocked(
+                Block::TargetDirty { paths, why } | Block::LocalBehind { paths, why, .. },
+            ) => paths == now && why == why_now,
             FeatureState::Blocked(
                 Block::Conflict { .. }
                 | Block::TargetMissing
@@ -41,6 +41,9 @@ impl Work {
                 | Block::Git { .. }
                 | Block::Collision { .. }
                 | Block::Review { .. }
+                | Block::SilentRevert { .. }
+                | Block::PushRefused { .. }
+                | Block::Diverged { .. }
                 | Block::Quarantine { .. },
             )
             | FeatureState::Queued

@@ -239,8 +239,11 @@ impl Dispatch for Adapters {
             Effect::Rollback { feature, to, base } => {
                 self.git(target, key, feature, What::Rollback { to, base });
             }
-            Effect::Merge { feature, commit } => {
-                self.git(target, key, feature, What::Merge { commit });
+            Effect::Inspect { feature, base, commit } => {
+                self.git(target, key, feature, What::Inspect { base, commit });
+            }
+            Effect::Merge { feature, commit, reverts } => {
+                self.git(target, key, feature, What::Merge { commit, reverts });
             }
             Effect::UpdateTarget { feature, merged } => {
                 self.git(target, key, feature, What::Update { merged });

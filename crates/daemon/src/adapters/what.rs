@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use tidegate_core::ids::{FeatureId, JobId, Oid};
 use tidegate_core::run::{
-    CaptureOutcome, CommitOutcome, ConflictOutcome, MergeOutcome, Merged, Report, RollbackOutcome,
-    UpdateOutcome, WorktreeOutcome,
+    CaptureOutcome, CommitOutcome, ConflictOutcome, InspectOutcome, MergeOutcome, Merged, Report,
+    RollbackOutcome, UpdateOutcome, WorktreeOutcome,
 };
 use tidegate_git::GitError;
 
@@ -54,7 +54,7 @@ pub(super) fn sort(feature: &FeatureId, what: &What, error: &GitError, tries: u3
         // Whether the target was moved before must be found out, however long that takes.
         (
             GitError::Held { .. },
-            What::Update { .. } | What::AwaitClean { .. } | What::AwaitRepo,
+            What::Update { .. } | What::Inspect { .. } | What::AwaitClean { .. } | What::AwaitRepo,
         ) => again,
         (
             GitError::Held { by },
@@ -89,6 +89,10 @@ fn failed(feature: &FeatureId, what: &What, detail: String) -> Report {
             let outcome = RollbackOutcome::Failed { detail };
             Report::RolledBack { feature, to: *to, outcome }
         }
+        What::Inspect { commit, .. } => {
+            let outcome = InspectOutcome::Failed { detail };
+            Report::Inspected { feature, commit: commit.clone(), outcome }
+        }
         What::Merge { .. } => Report::Merge { feature, outcome: MergeOutcome::Failed { detail } },
         What::Update { merged } => {
             let outcome = UpdateOutcome::Failed { detail };
@@ -108,7 +112,8 @@ pub(super) enum What {
     Commit { job: JobId, base: Oid, conflict: Option<Vec<String>> },
     Capture { job: JobId, base: Oid },
     Rollback { to: u32, base: Oid },
-    Merge { commit: Oid },
+    Inspect { base: Oid, commit: Oid },
+    Merge { commit: Oid, reverts: bool },
     Update { merged: Merged },
     AwaitClean { commit: Oid },
     AwaitRepo,
@@ -136,7 +141,14 @@ impl Work {
             What::Rollback { to, base } => {
                 Report::RolledBack { feature, to: *to, outcome: self.roll_back(*to, base)? }
             }
-            What::Merge { commit } => Report::Merge { feature, outcome: self.merge(commit)? },
+            What::Inspect { base, commit } => Report::Inspected {
+                feature,
+                commit: commit.clone(),
+                outcome: self.inspect(base, commit)?,
+            },
+            What::Merge { commit, reverts } => {
+                Report::Merge { feature, outcome: self.merge(commit, *reverts)? }
+            }
             What::Update { merged } => Report::Update {
                 feature,
                 commit: merged.commit.clone(),

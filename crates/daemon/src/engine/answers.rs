@@ -22,6 +22,7 @@ pub(super) fn is_urgent(request: &Request) -> bool {
         | Command::RetryFeature { .. }
         | Command::RetryRun { .. }
         | Command::Approve { .. }
+        | Command::Deny { .. }
         | Command::Hold { held: false, .. }
         | Command::Prioritise { .. }
         | Command::ResumeLanes { .. }

@@ -93,6 +93,19 @@ pub enum Command {
         /// Who asks.
         actor: String,
     },
+    /// Want a change otherwise.
+    Deny {
+        /// Which run.
+        run: RunId,
+        /// Which of its features.
+        feature: FeatureId,
+        /// The commit that was looked at.
+        commit: Oid,
+        /// Who denies.
+        actor: String,
+        /// What its builder is told.
+        comments: String,
+    },
     /// Start an agent for a launcher.
     StartAgent {
         /// Which run.
@@ -175,6 +188,7 @@ impl Command {
             Self::RetryFeature { .. } => "feature.retry",
             Self::RetryRun { .. } => "run.retry",
             Self::Approve { .. } => "review.approve",
+            Self::Deny { .. } => "review.deny",
             Self::Hold { held: true, .. } => "run.pause",
             Self::Hold { held: false, .. } => "run.resume",
             Self::Prioritise { .. } => "run.prioritise",

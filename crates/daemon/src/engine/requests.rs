@@ -81,6 +81,11 @@ impl AtWork<'_, '_, '_, '_> {
                 let (feature, to, actor) = (feature.clone(), *to, actor.clone());
                 self.input(run, &Input::Rollback { feature, to, actor })
             }
+            Command::Deny { run, feature, commit, actor, comments } => {
+                let (feature, commit) = (feature.clone(), commit.clone());
+                let (actor, comments) = (actor.clone(), comments.clone());
+                self.input(run, &Input::Deny { feature, commit, actor, comments })
+            }
             Command::StartAgent { run, agent, role, argv, terminal } => {
                 let (agent, role, argv) = (agent.clone(), role.clone(), argv.clone());
                 let mut outcome =

@@ -8,10 +8,9 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tidegate_core::ids::{AgentId, FeatureId, InvalidName, Oid, RoleName, RunId};
+use tidegate_core::ids::{AgentId, FeatureId, InvalidName, RoleName, RunId};
 use tidegate_protocol::{
-    ApproveRequest, Asked, Problem, RetryRequest, RollbackRequest, StartAgentRequest,
-    StopDaemonRequest, Text,
+    Asked, Problem, RetryRequest, RollbackRequest, StartAgentRequest, StopDaemonRequest, Text,
 };
 
 use super::app::App;
@@ -21,8 +20,8 @@ use super::reply::reply;
 use super::scope::{Scope, scope_of};
 use crate::engine::Command;
 
-type Shared = State<Arc<App>>;
-type From = ConnectInfo<Caller>;
+pub(super) type Shared = State<Arc<App>>;
+pub(super) type From = ConnectInfo<Caller>;
 
 /// Longest name of an actor, in bytes.
 const ACTOR_BYTES_MAX: usize = 64;
@@ -150,29 +149,6 @@ pub(super) async fn retry(
         let mut data = order.give(&what, Command::RetryFeature { run, feature, actor }).await?;
         add(&mut data, "feature", named.into());
         Ok(data)
-    };
-    reply(work.await)
-}
-
-pub(super) async fn approve(
-    State(app): Shared,
-    ConnectInfo(caller): From,
-    Path(id): Path<String>,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Response {
-    let work = async {
-        let order = Order::new(&app, &caller, &headers, &body)?;
-        order.scope.require_user()?;
-        let request: ApproveRequest = parse(&body)?;
-        let actor = actor(&order.scope, request.actor.as_deref())?;
-        let feature = name(&request.feature, FeatureId::new)?;
-        let commit = Oid::new(request.commit.as_str()).ok_or_else(|| {
-            Problem::invalid_input("`commit` is a full commit id, in lower-case hex")
-        })?;
-        let run = order.run(&id).await?;
-        let what = format!("approve {run}");
-        order.give(&what, Command::Approve { run, feature, commit, actor }).await
     };
     reply(work.await)
 }

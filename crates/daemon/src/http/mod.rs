@@ -13,6 +13,7 @@ mod projects;
 mod reads;
 mod reply;
 mod repository;
+mod reviews;
 mod routes;
 mod scope;
 mod server;

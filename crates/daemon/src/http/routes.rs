@@ -13,7 +13,7 @@ use tidegate_protocol::{ErrorCode, Problem};
 
 use super::app::App;
 use super::guard::guard;
-use super::{commands, projects, reads, reply, stream, submit, terminal, turns};
+use super::{commands, projects, reads, reply, reviews, stream, submit, terminal, turns};
 
 /// All routes of the API.
 pub(super) fn router(app: Arc<App>) -> Router {
@@ -25,7 +25,8 @@ pub(super) fn router(app: Arc<App>) -> Router {
         .route("/runs/{id}/explain", get(reads::explain))
         .route("/runs/{id}/cancel", post(commands::cancel))
         .route("/runs/{id}/retry", post(commands::retry))
-        .route("/runs/{id}/approve", post(commands::approve))
+        .route("/runs/{id}/approve", post(reviews::approve))
+        .route("/runs/{id}/deny", post(reviews::deny))
         .route("/runs/{id}/rollback", post(commands::rollback))
         .route("/runs/{id}/agents", post(commands::start_agent))
         .route("/runs/{id}/terminal", get(terminal::attach))

@@ -1,8 +1,9 @@
 //! What a person should look at.
 
-use tidegate_core::ids::JobId;
-use tidegate_core::plan::ReviewPolicy;
-use tidegate_core::run::{Block, FeatureState, Job, JobState, Purpose, Run};
+use tidegate_core::ids::{FeatureId, JobId};
+use tidegate_core::run::{
+    Block, Feature, FeatureState, Job, JobState, Purpose, Run, awaits_person,
+};
 use tidegate_protocol::AttentionDoc;
 
 use super::derive::Derived;
@@ -125,11 +126,11 @@ fn of_features(run: &Run, found: &mut Vec<AttentionDoc>) {
         let Some(feature) = plan.features.get(id) else { continue };
         let commit = feature.tested.as_ref().map(|tested| tested.commit.to_string());
         let doc = match &feature.state {
-            FeatureState::InReview if spec.review == ReviewPolicy::Person => AttentionDoc {
+            FeatureState::InReview if awaits_person(spec, feature) => AttentionDoc {
                 reason: "review".to_owned(),
                 feature: Some(id.to_string()),
                 job_id: None,
-                message: format!("`{id}` passed its gates and waits for consent to land"),
+                message: review_message(id, feature),
                 unblocks: format!(
                     "tidegate approve {} --feature {id} --commit {}",
                     run.id,
@@ -160,6 +161,20 @@ fn of_features(run: &Run, found: &mut Vec<AttentionDoc>) {
     }
 }
 
+fn review_message(id: &FeatureId, feature: &Feature) -> String {
+    let stops: Vec<String> = feature
+        .findings()
+        .iter()
+        .filter(|finding| finding.stops)
+        .map(|finding| format!("{} in {}:{}", finding.kind, finding.path, finding.line))
+        .collect();
+    if stops.is_empty() {
+        format!("`{id}` passed its gates and waits for consent to land")
+    } else {
+        format!("`{id}` passed its gates and changed what judges it: {}", stops.join(", "))
+    }
+}
+
 fn block_job(block: &Block) -> Option<String> {
     match block {
         Block::Quarantine { job, .. } => Some(job.to_string()),
@@ -169,7 +184,11 @@ fn block_job(block: &Block) -> Option<String> {
         | Block::RepoHeld { .. }
         | Block::Git { .. }
         | Block::Collision { .. }
-        | Block::Review { .. } => None,
+        | Block::Review { .. }
+        | Block::SilentRevert { .. }
+        | Block::PushRefused { .. }
+        | Block::Diverged { .. }
+        | Block::LocalBehind { .. } => None,
     }
 }
 
@@ -185,6 +204,13 @@ pub(super) fn in_words(block: &Block) -> String {
         Block::Collision { with, paths, waits } => {
             let then = if *waits { ", and waits until that has ended" } else { "" };
             format!("its plan meets that of `{with}` in {}{then}", paths.join(", "))
+        }
+        Block::SilentRevert { losses } => {
+            format!("it would take back what others landed: {}", losses.join("; "))
+        }
+        Block::PushRefused { detail } | Block::Diverged { detail } => detail.clone(),
+        Block::LocalBehind { why, .. } => {
+            format!("it is pushed, and the local target cannot follow: {why}")
         }
         Block::Review { detail } => format!("its reviewer gave no verdict: {detail}"),
         Block::Quarantine { job, detail } => format!("job {job}: {detail}"),

@@ -171,11 +171,15 @@ fn paths_of(block: &Block) -> Vec<String> {
     match block {
         Block::Conflict { paths }
         | Block::TargetDirty { paths, .. }
-        | Block::Collision { paths, .. } => paths.clone(),
+        | Block::Collision { paths, .. }
+        | Block::LocalBehind { paths, .. } => paths.clone(),
         Block::TargetMissing
         | Block::RepoHeld { .. }
         | Block::Git { .. }
         | Block::Review { .. }
+        | Block::SilentRevert { .. }
+        | Block::PushRefused { .. }
+        | Block::Diverged { .. }
         | Block::Quarantine { .. } => Vec::new(),
     }
 }
@@ -195,6 +199,17 @@ pub(super) fn unblocks(block: &Block, run: &RunId, feature: &FeatureId) -> Strin
         Block::Collision { waits: true, .. } => "it goes on by itself".to_owned(),
         Block::Collision { waits: false, with, .. } => {
             format!("let `{with}` end, or `{retry}` to build both at once")
+        }
+        Block::SilentRevert { .. } => format!(
+            "look at `tidegate explain {run}`, then `tidegate approve {run} --feature {feature}` to land it \
+             all the same, `tidegate deny` or `{retry}`"
+        ),
+        Block::PushRefused { .. } => format!("let the remote take it, then `{retry}`"),
+        Block::Diverged { .. } => {
+            format!("bring the target and its remote together, then `{retry}`")
+        }
+        Block::LocalBehind { .. } => {
+            "commit, stash or remove what stands in the way; it goes on by itself".to_owned()
         }
         Block::Review { .. } => {
             format!("`tidegate approve {run} --feature {feature}`, `tidegate deny` or `{retry}`")

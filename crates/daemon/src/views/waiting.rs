@@ -2,8 +2,10 @@
 
 use tidegate_core::ids::{FeatureId, QueueKey, RunId};
 use tidegate_core::pause::{Pause, Scope};
-use tidegate_core::plan::{OnFailure, PlanSpec, ReviewPolicy};
-use tidegate_core::run::{Feature, FeatureState, GateStep, LandStep, Plan, Run, Status, WorkStep};
+use tidegate_core::plan::{OnFailure, PlanSpec};
+use tidegate_core::run::{
+    Feature, FeatureState, GateStep, LandStep, Plan, Run, Status, WorkStep, awaits_person,
+};
 
 use super::attention::in_words;
 use super::moment::stamp;
@@ -132,8 +134,9 @@ pub(super) fn feature_waits_for(
             Some("a gate slot of the home".to_owned())
         }
         FeatureState::Landing(LandStep::AwaitingTarget) => Some(target(spec, plan, id)),
-        FeatureState::InReview => (spec.review == ReviewPolicy::Person)
-            .then(|| "a person's consent to land its commit".to_owned()),
+        FeatureState::InReview => {
+            awaits_person(spec, feature).then(|| "a person's consent to land its commit".to_owned())
+        }
         FeatureState::Blocked(block) => Some(in_words(block)),
         FeatureState::Working {
             step:

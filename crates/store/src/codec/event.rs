@@ -116,6 +116,8 @@ events! {
         approved approved "approved",
         comments comments "comments",
     },
+    Inspected "inspected" { feature feature "feature", inspection inspection "inspection" },
+    RevertAccepted "revert-accepted" { feature feature "feature", commit commit "commit", by by "by" },
     ConflictFound "conflict-found" { feature feature "feature", paths paths "paths" },
     SnapshotTaken "snapshot-taken" {
         feature feature "feature",

@@ -1,8 +1,8 @@
 //! Where features of a plan stand.
 
 use tidegate_core::run::{
-    Block, Captured, Feature, FeatureState, Feedback, GateStep, LandStep, Merged, PlannedChange,
-    Tested, Wait, WorkStep,
+    Block, Captured, Feature, FeatureState, Feedback, Finding, GateStep, Inspection, LandStep,
+    Merged, PlannedChange, Tested, Wait, WorkStep,
 };
 
 use super::json::{record, tagged};
@@ -31,7 +31,19 @@ record!(Feature {
     approved "approved",
     planned (or_default "planned"),
     conflict (or_default "conflict"),
+    inspected (or_default "inspected"),
+    reverts_accepted (or_default "revertsAccepted"),
     reconciliations (or_default "reconciliations"),
+});
+
+record!(Inspection { commit "commit", findings "findings" });
+
+record!(Finding {
+    kind "kind",
+    path "path",
+    line "line",
+    excerpt "excerpt",
+    stops "stops",
 });
 
 record!(PlannedChange {
@@ -88,6 +100,10 @@ tagged!(Block by "reason" {
     Git "git" { detail detail "detail" },
     Collision "collision" { with with "with", paths paths "paths", waits waits "waits" },
     Review "review" { detail detail "detail" },
+    SilentRevert "silent_revert" { losses losses "losses" },
+    PushRefused "push_refused" { detail detail "detail" },
+    Diverged "diverged" { detail detail "detail" },
+    LocalBehind "local_behind" { merged merged "merged", paths paths "paths", why why "why" },
     Quarantine "quarantine" { job job "job", detail detail "detail" },
 });
 

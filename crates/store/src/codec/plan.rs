@@ -1,8 +1,9 @@
 //! Plans as they were pinned at submit.
 
 use tidegate_core::plan::{
-    AgentSpec, CollisionPolicy, CommitRule, FeatureSpec, GateRun, GateSpec, LandingSpec, OnFailure,
-    PlanSpec, PromptChannel, ReviewPolicy, Role, RoleSpec, Strategy, WaveSpec,
+    AgentSpec, CollisionPolicy, CommitRule, FeatureSpec, GateRun, GateSpec, IntegrityPolicy,
+    LandingSpec, OnFailure, PlanSpec, PromptChannel, RemoteSync, ReviewPolicy, Role, RoleSpec,
+    Strategy, WaveSpec,
 };
 
 use tidegate_core::run::Retry;
@@ -22,6 +23,7 @@ record!(PlanSpec {
     gates "gates",
     landing "landing",
     review "review",
+    integrity (or_default "integrity"),
     collisions (or_default "collisions"),
     on_failure "onFailure",
     commit "commit",
@@ -77,9 +79,18 @@ tagged!(GateRun by "word" {
     Script "script" { 0 script "script" },
 });
 
-record!(LandingSpec { strategy "strategy", merge_gates "mergeGates" });
+record!(LandingSpec {
+    strategy "strategy",
+    merge_gates "mergeGates",
+    message (or_default "message"),
+    remote (or_default "remote"),
+});
 
-words!(Strategy { Merge "merge", Squash "squash" });
+words!(Strategy { Merge "merge", Squash "squash", Rebase "rebase" });
+
+words!(RemoteSync { Auto "auto", Off "off" });
+
+words!(IntegrityPolicy { Person "person", Note "note", Off "off" });
 words!(ReviewPolicy { Auto "auto", Person "person", Agent "agent" });
 
 words!(CollisionPolicy { Reject "reject", Serialise "serialise", Allow "allow" });

@@ -11,8 +11,8 @@ CREATE TABLE features_2 (
         'blocked', 'landed', 'failed', 'cancelled', 'skipped')),
     blocked TEXT CHECK (blocked IN (
         'conflict', 'target_dirty', 'target_missing', 'repo_held', 'git', 'quarantine',
-        'auth', 'budget', 'collision', 'diverged', 'gate', 'input', 'integrity', 'limit', 'lock',
-        'no_progress', 'push_refused', 'quota', 'resources', 'review', 'setup', 'silent_revert')),
+        'auth', 'budget', 'collision', 'diverged', 'gate', 'input', 'integrity', 'limit', 'local_behind',
+        'lock', 'no_progress', 'push_refused', 'quota', 'resources', 'review', 'setup', 'silent_revert')),
     iteration INTEGER NOT NULL,
     tested_commit TEXT,
     landed_commit TEXT,

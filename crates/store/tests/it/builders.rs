@@ -8,8 +8,9 @@ use tidegate_core::ids::{
 };
 use tidegate_core::launcher::{Launcher, LauncherSpec, Selection, SelectionStyle};
 use tidegate_core::plan::{
-    AgentSpec, CollisionPolicy, CommitRule, FeatureSpec, GateRun, GateSpec, LandingSpec, OnFailure,
-    PlanSpec, PromptChannel, ReviewPolicy, RoleSpec, Strategy, WaveSpec,
+    AgentSpec, CollisionPolicy, CommitRule, FeatureSpec, GateRun, GateSpec, IntegrityPolicy,
+    LandingSpec, OnFailure, PlanSpec, PromptChannel, RemoteSync, ReviewPolicy, RoleSpec, Strategy,
+    WaveSpec,
 };
 use tidegate_core::run::{Event, Plan, Run, Submitted, Work};
 use tidegate_core::time::WallMs;
@@ -117,8 +118,11 @@ pub(crate) fn plan_work(review: ReviewPolicy) -> Work {
         landing: LandingSpec {
             strategy: Strategy::Merge,
             merge_gates: vec![GateName::new("test").unwrap()],
+            message: None,
+            remote: RemoteSync::Off,
         },
         review,
+        integrity: IntegrityPolicy::Off,
         collisions: CollisionPolicy::default(),
         on_failure: OnFailure::Continue,
         commit: CommitRule::Auto,

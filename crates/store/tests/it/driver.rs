@@ -9,8 +9,8 @@ use tidegate_core::launcher::{
 use tidegate_core::plan::Role;
 use tidegate_core::run::{
     CaptureOutcome, Captured, CommitOutcome, ConflictOutcome, Effect, EffectKey, Grant, Ingested,
-    Input, MergeOutcome, Merged, PlannedChange, Report, ResultOutcome, RollbackOutcome, Run,
-    Tested, UpdateOutcome, WorktreeOutcome,
+    Input, InspectOutcome, MergeOutcome, Merged, PlannedChange, Report, ResultOutcome,
+    RollbackOutcome, Run, Tested, UpdateOutcome, WorktreeOutcome,
 };
 use tidegate_core::time::WallMs;
 
@@ -174,6 +174,7 @@ fn answer(chance: &mut Chance, effect: &Effect) -> Report {
         },
         Effect::PrepareConflict { .. }
         | Effect::ReadResult { .. }
+        | Effect::Inspect { .. }
         | Effect::WatchWorktree { .. }
         | Effect::Capture { .. }
         | Effect::Rollback { .. } => crew_answer(chance, effect).unwrap(),
@@ -217,6 +218,11 @@ fn crew_answer(chance: &mut Chance, effect: &Effect) -> Option<Report> {
                 1 => ConflictOutcome::Failed { detail: "git said no".into() },
                 _ => ConflictOutcome::Prepared { paths: paths() },
             },
+        },
+        Effect::Inspect { feature, commit, .. } => Report::Inspected {
+            feature: feature.clone(),
+            commit: commit.clone(),
+            outcome: InspectOutcome::Found(Vec::new()),
         },
         Effect::ReadResult { feature, role, job } => Report::Result {
             feature: feature.clone(),

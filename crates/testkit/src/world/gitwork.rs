@@ -3,8 +3,8 @@
 use tidegate_core::ids::{FeatureId, Oid};
 use tidegate_core::plan::{CommitRule, Role, Strategy};
 use tidegate_core::run::{
-    CommitOutcome, ConflictOutcome, Effect, MergeOutcome, Merged, PlannedChange, Report,
-    ResultOutcome, RollbackOutcome, Tested, UpdateOutcome, WorktreeOutcome,
+    CommitOutcome, ConflictOutcome, Effect, Finding, InspectOutcome, MergeOutcome, Merged,
+    PlannedChange, Report, ResultOutcome, RollbackOutcome, Tested, UpdateOutcome, WorktreeOutcome,
 };
 use tidegate_daemon::engine::Target;
 
@@ -82,7 +82,18 @@ impl World {
                 };
                 Some(Report::Commit { feature: feature.clone(), job: job.clone(), outcome })
             }
-            Effect::Merge { feature, commit } => {
+            Effect::Inspect { feature, commit, .. } => {
+                let outcome = match refused {
+                    Some(detail) => InspectOutcome::Failed { detail },
+                    None => self.look_at(),
+                };
+                Some(Report::Inspected {
+                    feature: feature.clone(),
+                    commit: commit.clone(),
+                    outcome,
+                })
+            }
+            Effect::Merge { feature, commit, .. } => {
                 let outcome = match refused {
                     Some(detail) => MergeOutcome::Failed { detail },
                     None => self.merge(target, commit),
@@ -183,6 +194,23 @@ impl World {
         }
     }
 
+    /// What is found in a change.
+    fn look_at(&mut self) -> InspectOutcome {
+        if !self.dice.percent(15) {
+            return InspectOutcome::Found(Vec::new());
+        }
+        let stops = self.dice.percent(60);
+        self.meet(if stops { "a weakened check" } else { "a note on a check" });
+        let finding = Finding {
+            kind: "deleted_test".to_owned(),
+            path: "tests/a.rs".to_owned(),
+            line: 1,
+            excerpt: String::new(),
+            stops,
+        };
+        InspectOutcome::Found(vec![finding])
+    }
+
     /// What a planner or a reviewer says.
     fn say(&mut self, role: Role) -> ResultOutcome {
         if self.dice.percent(10) {
@@ -258,7 +286,7 @@ impl World {
         }
         let strategy = target.run.plan().map(|(spec, _)| spec.landing.strategy);
         let parents = match strategy {
-            Some(Strategy::Squash) => vec![onto.clone()],
+            Some(Strategy::Squash | Strategy::Rebase) => vec![onto.clone()],
             Some(Strategy::Merge) | None => vec![onto.clone(), commit.clone()],
         };
         let made = repo.commit(parents, tree);
@@ -332,6 +360,7 @@ fn held(effect: &Effect) -> Option<Held> {
             Some(Held::Told(Box::new(report)))
         }
         Effect::UpdateTarget { .. }
+        | Effect::Inspect { .. }
         | Effect::AwaitClean { .. }
         | Effect::AwaitRepo { .. }
         | Effect::AwaitRetry { .. } => Some(Held::Waits),

@@ -2,8 +2,7 @@
 //! hangs.
 
 use tidegate_core::ids::{FeatureId, JobId};
-use tidegate_core::plan::ReviewPolicy;
-use tidegate_core::run::{Block, FeatureState, JobState, Run};
+use tidegate_core::run::{Block, FeatureState, JobState, Run, awaits_person};
 use tidegate_daemon::engine::Command;
 
 use super::course::World;
@@ -53,6 +52,12 @@ impl World {
         };
         let dir = self.common_dir(run);
         match help {
+            Help::Approve(commit) if !self.calm && self.dice.percent(20) => {
+                self.meet("a person's refusal");
+                let (run, feature) = name;
+                let (actor, comments) = ("person".to_owned(), "otherwise".to_owned());
+                self.order("person", Command::Deny { run, feature, commit, actor, comments });
+            }
             Help::Approve(commit) => {
                 self.consents.insert((run.id.clone(), feature.clone(), commit.clone()));
                 let (run, feature) = name;
@@ -129,7 +134,7 @@ fn needs(run: &Run) -> Vec<(FeatureId, Help)> {
     }
     let help = |(id, feature): (&FeatureId, &tidegate_core::run::Feature)| {
         let help = match &feature.state {
-            FeatureState::InReview if spec.review == ReviewPolicy::Person => {
+            _ if awaits_person(spec, feature) => {
                 Help::Approve(feature.tested.as_ref()?.commit.clone())
             }
             FeatureState::Blocked(block) => match block {
@@ -138,7 +143,10 @@ fn needs(run: &Run) -> Vec<(FeatureId, Help)> {
                 Block::TargetMissing => Help::MakeTarget,
                 Block::Git { .. } | Block::Collision { waits: false, .. } => Help::Retry,
                 Block::Collision { waits: true, .. } => return None,
-                Block::Review { .. } => Help::Approve(feature.tested.as_ref()?.commit.clone()),
+                Block::PushRefused { .. } | Block::Diverged { .. } => Help::Retry,
+                Block::LocalBehind { .. } => Help::Tidy,
+                // These wait for a person's consent, and were met above.
+                Block::Review { .. } | Block::SilentRevert { .. } => return None,
                 Block::Quarantine { job, .. } => Help::EndJob(job.clone()),
             },
             FeatureState::InReview

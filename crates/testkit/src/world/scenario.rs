@@ -3,7 +3,7 @@
 use tidegate_core::ids::{AdhocId, InvalidName, LaneName, RoleName};
 use tidegate_core::launcher::Selection;
 use tidegate_core::plan::{
-    CollisionPolicy, CommitRule, OnFailure, ReviewPolicy, Role, RoleSpec, Strategy,
+    CollisionPolicy, CommitRule, IntegrityPolicy, OnFailure, ReviewPolicy, Role, RoleSpec, Strategy,
 };
 use tidegate_core::run::Work;
 use tidegate_daemon::engine::Command;
@@ -71,6 +71,11 @@ fn plan(dice: &mut Dice) -> Result<(Work, Blobs), InvalidName> {
             25..40 => spec.review = ReviewPolicy::Agent,
             _ => {}
         }
+        spec.integrity = match dice.below(3) {
+            0 => IntegrityPolicy::Off,
+            1 => IntegrityPolicy::Note,
+            _ => IntegrityPolicy::Person,
+        };
         spec.collisions = match dice.below(3) {
             0 => CollisionPolicy::Reject,
             1 => CollisionPolicy::Serialise,

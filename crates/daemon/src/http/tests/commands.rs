@@ -18,7 +18,7 @@ fn commands_are_handed_on_with_what_they_name() {
     let served = Served::new();
     let commit = "c".repeat(40);
     let feature = FeatureId::new("berths").unwrap();
-    let cases: [(&str, String, Command); 5] = [
+    let cases: [(&str, String, Command); 6] = [
         (
             "cancel",
             r#"{"actor":"ada"}"#.into(),
@@ -39,9 +39,22 @@ fn commands_are_handed_on_with_what_they_name() {
             format!(r#"{{"feature":"berths","commit":"{commit}","actor":"ada"}}"#),
             Command::Approve {
                 run: run(),
-                feature,
+                feature: feature.clone(),
                 commit: Oid::new(commit.as_str()).unwrap(),
                 actor: "ada".into(),
+            },
+        ),
+        (
+            "deny",
+            format!(
+                r#"{{"feature":"berths","commit":"{commit}","comments":"more","actor":"ada"}}"#
+            ),
+            Command::Deny {
+                run: run(),
+                feature: feature.clone(),
+                commit: Oid::new(commit.as_str()).unwrap(),
+                actor: "ada".into(),
+                comments: "more".into(),
             },
         ),
         (

@@ -104,6 +104,7 @@ fn job_commands_little_and_never_for_itself_to_land() {
     let approve = format!(r#"{{"feature":"a","commit":"{commit}"}}"#);
     for (path, body) in [
         (format!("/api/v1/runs/{own}/approve"), approve.as_str()),
+        (format!("/api/v1/runs/{own}/deny"), approve.as_str()),
         (format!("/api/v1/runs/{own}/retry"), "{}"),
         (format!("/api/v1/runs/{own}/cancel"), "{}"),
         (format!("/api/v1/runs/{other}/cancel"), "{}"),

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use tidegate_core::ids::{AgentName, FeatureId, GateName, RoleName};
 use tidegate_core::launcher::{Launcher, LauncherSpec, Selection, SelectionStyle};
 use tidegate_core::plan::{
-    AgentSpec, CollisionPolicy, CommitRule, FeatureSpec, GateRun, GateSpec, LandingSpec, OnFailure,
-    PlanSpec, PromptChannel, ReviewPolicy, RoleSpec, Strategy, WaveSpec,
+    AgentSpec, CollisionPolicy, CommitRule, FeatureSpec, GateRun, GateSpec, IntegrityPolicy,
+    LandingSpec, OnFailure, PlanSpec, PromptChannel, RemoteSync, ReviewPolicy, RoleSpec, Strategy,
+    WaveSpec,
 };
 use tidegate_core::run::{Plan, Work};
 use tidegate_store::blob_id;
@@ -83,8 +84,14 @@ pub(crate) fn plan(review: ReviewPolicy) -> Work {
             prompt: None,
         },
         gates: BTreeMap::from([(GateName::new("test").unwrap(), gate)]),
-        landing: LandingSpec { strategy: Strategy::Merge, merge_gates: Vec::new() },
+        landing: LandingSpec {
+            strategy: Strategy::Merge,
+            merge_gates: Vec::new(),
+            message: None,
+            remote: RemoteSync::Off,
+        },
         review,
+        integrity: IntegrityPolicy::Off,
         collisions: CollisionPolicy::default(),
         on_failure: OnFailure::Stop,
         commit: CommitRule::Auto,

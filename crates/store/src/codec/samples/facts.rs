@@ -12,8 +12,8 @@ use tidegate_core::run::{Captured, Event, Feedback, Submitted, Wait};
 use tidegate_core::time::{BootMs, WallMs};
 
 use super::parts::{
-    agent, agent_end, blocks, exit, exits, feature, feedbacks, gate, job, journal, merged, oid,
-    paths, planned, purposes, registrations, run_id, settlements, started, tested,
+    agent, agent_end, blocks, exit, exits, feature, feedbacks, gate, inspection, job, journal,
+    merged, oid, paths, planned, purposes, registrations, run_id, settlements, started, tested,
 };
 use super::works::works;
 
@@ -126,6 +126,8 @@ fn feature_events() -> Vec<Event> {
         Event::Planned { feature: f(), job: job(2), planned: planned() },
         Event::Checked { feature: f(), job: job(2) },
         Event::Reviewed { feature: f(), job: job(2), approved: true, comments: "well".into() },
+        Event::Inspected { feature: f(), inspection: inspection() },
+        Event::RevertAccepted { feature: f(), commit: oid('a'), by: "user".into() },
         Event::ConflictFound { feature: f(), paths: paths() },
         Event::SnapshotTaken { feature: f(), job: job(2), captured: captured() },
         Event::RollbackRequested { feature: f(), to: 2, actor: "user".into() },

@@ -9,8 +9,8 @@ use tidegate_core::launcher::{
 };
 use tidegate_core::plan::Role;
 use tidegate_core::run::{
-    Block, FeatureState, Feedback, GateStep, LandStep, Merged, Phase, PlannedChange, Purpose,
-    Tested, WorkStep,
+    Block, FeatureState, Feedback, Finding, GateStep, Inspection, LandStep, Merged, Phase,
+    PlannedChange, Purpose, Tested, WorkStep,
 };
 use tidegate_core::time::WallMs;
 
@@ -79,6 +79,17 @@ pub(super) fn tested() -> Tested {
     Tested { commit: oid('a'), tree: oid('b') }
 }
 
+pub(super) fn inspection() -> Inspection {
+    let finding = Finding {
+        kind: "deleted_test".into(),
+        path: "tests/a.rs".into(),
+        line: 3,
+        excerpt: "fn a()".into(),
+        stops: true,
+    };
+    Inspection { commit: oid('a'), findings: vec![finding] }
+}
+
 pub(super) fn planned() -> PlannedChange {
     PlannedChange {
         summary: "Adds berths".into(),
@@ -108,6 +119,10 @@ pub(super) fn blocks() -> Vec<Block> {
         Block::Git { detail: detail() },
         Block::Collision { with: feature("berths"), paths: paths(), waits: true },
         Block::Review { detail: detail() },
+        Block::SilentRevert { losses: paths() },
+        Block::PushRefused { detail: detail() },
+        Block::Diverged { detail: detail() },
+        Block::LocalBehind { merged: merged(), paths: paths(), why: "staged".into() },
         Block::Quarantine { job: job(4), detail: detail() },
     ]
 }

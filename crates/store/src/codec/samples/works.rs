@@ -8,8 +8,9 @@ use tidegate_core::exit::Reason;
 use tidegate_core::ids::{AgentName, GateName, RoleName};
 use tidegate_core::launcher::{Degraded, Launcher, LauncherSpec, Selection, SelectionStyle};
 use tidegate_core::plan::{
-    AgentSpec, CollisionPolicy, CommitRule, FeatureSpec, GateRun, GateSpec, LandingSpec, OnFailure,
-    PlanSpec, PromptChannel, ReviewPolicy, RoleSpec, Strategy, WaveSpec,
+    AgentSpec, CollisionPolicy, CommitRule, FeatureSpec, GateRun, GateSpec, IntegrityPolicy,
+    LandingSpec, OnFailure, PlanSpec, PromptChannel, RemoteSync, ReviewPolicy, RoleSpec, Strategy,
+    WaveSpec,
 };
 use tidegate_core::run::{Feature, Plan, Work};
 
@@ -95,8 +96,14 @@ pub(super) fn plan_spec() -> PlanSpec {
             (gate(), gate_spec(GateRun::Argv(paths()))),
             (GateName::new("lint").unwrap(), gate_spec(GateRun::Script("x | y".into()))),
         ]),
-        landing: LandingSpec { strategy: Strategy::Squash, merge_gates: vec![gate()] },
+        landing: LandingSpec {
+            strategy: Strategy::Squash,
+            merge_gates: vec![gate()],
+            message: None,
+            remote: RemoteSync::Off,
+        },
         review: ReviewPolicy::Person,
+        integrity: IntegrityPolicy::Off,
         collisions: CollisionPolicy::default(),
         on_failure: OnFailure::Stop,
         commit: CommitRule::Agent,

@@ -159,6 +159,7 @@ impl World {
                 }
                 Command::RetryFeature { .. }
                 | Command::Approve { .. }
+                | Command::Deny { .. }
                 | Command::Hold { .. }
                 | Command::Prioritise { .. }
                 | Command::PauseLanes { .. }

@@ -1,0 +1,66 @@
+//! What a person says to a commit that may land.
+
+use axum::body::Bytes;
+use axum::extract::{ConnectInfo, Path, State};
+use axum::http::HeaderMap;
+use axum::response::Response;
+use tidegate_core::ids::{FeatureId, Oid};
+use tidegate_protocol::{ApproveRequest, DenyRequest, Problem};
+
+use super::body::parse;
+use super::commands::{From, Order, Shared, actor, name};
+use super::reply::reply;
+use crate::engine::Command;
+
+pub(super) async fn approve(
+    State(app): Shared,
+    ConnectInfo(caller): From,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let work = async {
+        let order = Order::new(&app, &caller, &headers, &body)?;
+        order.scope.require_user()?;
+        let request: ApproveRequest = parse(&body)?;
+        let actor = actor(&order.scope, request.actor.as_deref())?;
+        let feature = name(&request.feature, FeatureId::new)?;
+        let commit = full_id(&request.commit)?;
+        let run = order.run(&id).await?;
+        let what = format!("approve {run}");
+        order.give(&what, Command::Approve { run, feature, commit, actor }).await
+    };
+    reply(work.await)
+}
+
+pub(super) async fn deny(
+    State(app): Shared,
+    ConnectInfo(caller): From,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let work = async {
+        let order = Order::new(&app, &caller, &headers, &body)?;
+        order.scope.require_user()?;
+        let request: DenyRequest = parse(&body)?;
+        let actor = actor(&order.scope, request.actor.as_deref())?;
+        let feature = name(&request.feature, FeatureId::new)?;
+        let commit = full_id(&request.commit)?;
+        let comments = request.comments.trim().to_owned();
+        if comments.is_empty() {
+            return Err(Problem::invalid_input(
+                "`comments` is empty: it is what the builder is told",
+            ));
+        }
+        let run = order.run(&id).await?;
+        let what = format!("deny {run}");
+        order.give(&what, Command::Deny { run, feature, commit, actor, comments }).await
+    };
+    reply(work.await)
+}
+
+fn full_id(text: &str) -> Result<Oid, Problem> {
+    let wrong = || Problem::invalid_input("`commit` is a full commit id, in lower-case hex");
+    Oid::new(text).ok_or_else(wrong)
+}
