@@ -178,6 +178,8 @@ fn restore_error(error: &RestoreError) -> CliError {
             .hint("`tidegate daemon stop`; jobs go on under their shims"),
         RestoreError::NoBackup { .. } => CliError::new(ErrorCode::NotFound, text)
             .hint("`tidegate doctor --restore FILE` takes one from elsewhere"),
+        RestoreError::OtherHome { .. } => CliError::refused(text)
+            .hint("move this home away first, if its store is to be replaced by that one"),
         RestoreError::Lock(_) => CliError::new(ErrorCode::Io, text),
         RestoreError::Open(error) => open_problem(error).into(),
         RestoreError::Store(error) => store_problem(error).into(),

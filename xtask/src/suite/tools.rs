@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Result, bail};
 
 /// A program, the Debian package that has it, and whether the tests are pointless without it.
-const TOOLS: [(&str, &str, bool); 9] = [
+const TOOLS: [(&str, &str, bool); 11] = [
     ("git", "git", true),
     ("bash", "bash", true),
     ("awk", "mawk", true),
@@ -15,6 +15,8 @@ const TOOLS: [(&str, &str, bool); 9] = [
     ("ps", "procps", true),
     ("setpriv", "util-linux", false),
     ("faketime", "faketime", false),
+    ("mkfs.ext4", "e2fsprogs", false),
+    ("mkfs.xfs", "xfsprogs", false),
 ];
 
 /// Finds every tool, installs what is missing, and fails when one that must be there is not.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Home, end};
+use crate::harness::{Home, end, until};
 
 /// Good runs beside the damaged one.
 const GOOD: usize = 100;
@@ -49,6 +49,12 @@ fn damaged_run_that_has_ended_hides_none_of_a_hundred_others() {
     let bad = home.submit(&["--adhoc-run", "the-damaged-one"], &["true"]);
     home.ended(&bad);
     let good = many_good_runs(&home, GOOD);
+    // By then so much happened that the daemon made a copy of its store.
+    until("a copy of the store", || {
+        let folder = std::fs::read_dir(home.path().join("backups")).unwrap().flatten();
+        let mut names = folder.map(|entry| entry.file_name().into_string().unwrap());
+        names.any(|name| name.starts_with("store-") && name.ends_with(".db")).then_some(())
+    });
     home.run(&["daemon", "stop"]).ends_with(0);
     // Its first event, and nothing else, has this form.
     flip(&home, "\"adhocRunId\":\"the-damaged-one\"");

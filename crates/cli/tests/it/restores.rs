@@ -109,6 +109,12 @@ fn restore_beside_a_daemon_or_without_a_whole_backup_is_refused() {
     std::fs::write(&path, bytes).unwrap();
     let refused = home.json(&["doctor", "--restore"]);
     assert_eq!(refused.ends_with(1).error(), "not_found");
+    let other = Home::new();
+    other.ended(&other.submit(&[], &["true"]));
+    let foreign = other.data(&["doctor", "--backup"])["backup"].as_str().unwrap().to_owned();
+    let refused = home.json(&["doctor", "--restore", &foreign]);
+    assert_eq!(refused.ends_with(1).error(), "invalid_input", "another home's store was taken");
+    other.close();
     assert_eq!(home.data(&["list"])["runs"].as_array().unwrap().len(), 1);
     home.close();
 }

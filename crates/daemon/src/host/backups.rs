@@ -9,7 +9,7 @@ use tidegate_store::Reader;
 use tokio::sync::watch;
 
 /// Events behind the newest copy that ask for another one.
-const EVENTS: u64 = 1_000;
+const EVENTS: u64 = 500;
 /// A larger store is copied less often: one event more for so many bytes.
 const BYTES_PER_EVENT: u64 = 16 * 1024;
 /// The store is not copied when less space than this many times its size is free.

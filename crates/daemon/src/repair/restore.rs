@@ -42,6 +42,12 @@ pub enum RestoreError {
         /// What is wrong with the newest one.
         why: Option<String>,
     },
+    /// The backup is one of another home: its runs have nothing to do with the jobs of this one.
+    #[error("{} is a backup of another home", backup.display())]
+    OtherHome {
+        /// The backup.
+        backup: PathBuf,
+    },
     /// The home's lock cannot be taken.
     #[error(transparent)]
     Lock(LockError),
@@ -69,6 +75,10 @@ pub fn restore(home: &Path, backup: Option<&Path>) -> Result<Restored, RestoreEr
         Err(error) => return Err(RestoreError::Lock(error)),
     };
     let (backup, info, passed_over) = choose(home, backup)?;
+    // A store that is too damaged to say whose it is proves nothing.
+    if super::owner(home).is_ok_and(|owner| owner.home_id != info.home_id) {
+        return Err(RestoreError::OtherHome { backup });
+    }
     let known = tidegate_store::acknowledged(home).map_err(|source| OpenError::File {
         doing: "read",
         path: home.join("highwater"),

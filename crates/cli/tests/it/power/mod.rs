@@ -171,12 +171,13 @@ fn power_cut_anywhere_loses_nothing_that_was_acknowledged() {
     }
     let (cuts, seed) = (number("TIDEGATE_POWER_CUTS", CUTS), number("TIDEGATE_POWER_SEED", 1));
     let (mut done, mut acknowledged) = (0, 0);
+    let per_home = CUTS_PER_HOME.min(cuts.div_ceil(kinds.len() as u64));
     while done < cuts {
-        let kind = kinds[usize::try_from(done / CUTS_PER_HOME).unwrap() % kinds.len()];
+        let kind = kinds[usize::try_from(done / per_home).unwrap() % kinds.len()];
         let Some(disk) = Disk::new(kind) else {
             return println!("skipped: no loop device can be made and mounted");
         };
-        for _ in 0..CUTS_PER_HOME.min(cuts - done) {
+        for _ in 0..per_home.min(cuts - done) {
             disk.home.run(&["daemon", "start"]).ends_with(0);
             let pause = Duration::from_millis(mix(seed, done) % 400);
             let told = cut_at_random(&disk, pause);
