@@ -7,16 +7,22 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use serde_json::Value;
 
 use super::Terms;
 use super::case::{Case, folder};
 use super::verdict::Verdict;
 
+/// What the doctor is asked about afterwards.
+const CHECKS: [&str; 4] = ["store", "audit", "jobs", "daemon"];
 /// Limits of a scenario's single waits that its whole time may take.
 const WAITS_MAX: u32 = 5;
 
 /// Plays one case and tells what it came to.
 pub(super) fn play(case: &Case, terms: &Terms, scratch: &Path) -> Result<Verdict> {
+    if case.namespace && !rustix::process::geteuid().is_root() {
+        return Ok(Verdict::Unsupported("it mounts, which root alone may do".to_owned()));
+    }
     let prefix = format!("case-{}-", case.id);
     let stage = Stage(tempfile::Builder::new().prefix(&prefix).tempdir_in(scratch)?);
     stage.set(case)?;
@@ -100,19 +106,28 @@ impl Stage {
             .stdin(Stdio::null());
     }
 
-    /// Whether the log of events is whole and the rows are what it tells, whatever the case was about.
+    /// Whether the log of events is whole, the rows are what it tells, and what must hold of every home does,
+    /// whatever the case was about.
     fn audit(&self, binary: &Path) -> Result<Option<Verdict>> {
         if !self.home().join("store.db").exists() {
             return Ok(None);
         }
         let mut doctor = Command::new(binary);
-        self.place(doctor.args(["doctor", "--verify", "--json"]));
+        self.place(doctor.args(["doctor", "--verify", "--audit", "--json"]));
         let output = doctor.output().context("cannot start the doctor")?;
-        if output.status.success() {
-            return Ok(None);
-        }
-        let said = String::from_utf8_lossy(&output.stdout).into_owned();
-        Ok(Some(Verdict::Fails(format!("the store afterwards: {said}"))))
+        let answer: Value =
+            serde_json::from_slice(&output.stdout).context("the doctor's answer")?;
+        let checks = answer["data"]["checks"].as_array().cloned().unwrap_or_default();
+        // Whether the machine and its disk are good is no case's question.
+        let ours =
+            |check: &&Value| check["name"].as_str().is_some_and(|name| CHECKS.contains(&name));
+        let ours: Vec<&Value> = checks.iter().filter(ours).collect();
+        let wrong = ours.iter().find(|check| check["severity"] == "wrong");
+        Ok(match (ours.is_empty(), wrong) {
+            (true, _) => Some(Verdict::Fails("the doctor says nothing of the home".to_owned())),
+            (false, Some(check)) => Some(Verdict::Fails(format!("the home afterwards: {check}"))),
+            (false, None) => None,
+        })
     }
 }
 
