@@ -54,7 +54,9 @@ pub(crate) fn events(home: &Home, filter: &Filter, limit: u32) -> Result<EventPa
         after: filter.after,
         run: filter.run.clone(),
         feature: filter.feature.clone(),
-        kinds: filter.kind.iter().cloned().collect(),
+        kinds: filter.kinds.clone(),
+        since: filter.since,
+        until: filter.until,
         limit: Some(limit),
     };
     Ok(viewer(home)?.events(&query)?)
@@ -105,7 +107,7 @@ fn with_near_miss(problem: Problem, prefix: &str, viewer: &mut Viewer) -> CliErr
 }
 
 /// The known word that is close enough to be a slip of the hand.
-fn near<'w>(word: &str, known: impl Iterator<Item = &'w str>) -> Option<&'w str> {
+pub(crate) fn near<'w>(word: &str, known: impl Iterator<Item = &'w str>) -> Option<&'w str> {
     const DISTANCE_MAX: usize = 2;
     if word.len() < 4 {
         return None;

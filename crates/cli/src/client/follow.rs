@@ -37,8 +37,12 @@ pub(crate) struct Filter {
     pub(crate) run: Option<String>,
     /// Only those of a feature of the run.
     pub(crate) feature: Option<String>,
-    /// Only those of a kind.
-    pub(crate) kind: Option<String>,
+    /// Only those of these kinds; all when empty.
+    pub(crate) kinds: Vec<String>,
+    /// Only those recorded then or later, in milliseconds since the Unix epoch.
+    pub(crate) since: Option<u64>,
+    /// Only those recorded before then, in milliseconds since the Unix epoch.
+    pub(crate) until: Option<u64>,
     /// Only those with a higher number.
     pub(crate) after: u64,
 }
@@ -205,11 +209,19 @@ impl Stream<'_> {
 impl Filter {
     /// The query of the route. Its values are names and numbers, which need no escapes.
     fn query(&self) -> String {
-        let named = [("run", &self.run), ("feature", &self.feature), ("kind", &self.kind)];
+        let named = [("run", &self.run), ("feature", &self.feature)];
         let mut query = format!("after={}", self.after);
         for (key, value) in named {
             if let Some(value) = value {
                 let _ = write!(query, "&{key}={value}");
+            }
+        }
+        if !self.kinds.is_empty() {
+            let _ = write!(query, "&kind={}", self.kinds.join(","));
+        }
+        for (key, moment) in [("since", self.since), ("until", self.until)] {
+            if let Some(moment) = moment {
+                let _ = write!(query, "&{key}={moment}");
             }
         }
         query
@@ -226,9 +238,12 @@ mod tests {
         let filter = Filter {
             run: Some("r0000010000".into()),
             feature: Some("berths".into()),
-            kind: Some("submitted".into()),
+            kinds: vec!["submitted".into(), "landed".into()],
+            since: Some(5),
+            until: Some(9),
             after: 7,
         };
-        assert_eq!(filter.query(), "after=7&run=r0000010000&feature=berths&kind=submitted");
+        let told = "after=7&run=r0000010000&feature=berths&kind=submitted,landed&since=5&until=9";
+        assert_eq!(filter.query(), told);
     }
 }

@@ -1,5 +1,8 @@
 //! `tidegate events`: what was recorded, in its order.
 
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use tidegate_daemon::views::event_kinds;
 use tidegate_protocol::{EventPage, EventView};
 
 use crate::args::values;
@@ -22,12 +25,18 @@ const PAGE: u32 = 1000;
 Examples:
   tidegate events                               everything that was recorded
   tidegate events r000001                       of one run
-  tidegate events -f --kind launcher-started    from now on, one kind
+  tidegate events -f --type launcher-started    from now on, one type
+  tidegate events --type landed --since 2h      what landed in the last two hours
   tidegate events --after 120 --limit 20        a page")]
 pub(crate) struct Args {
     /// Run id, or the beginning of one
-    #[arg(value_name = "RUN", value_parser = values::run)]
+    #[arg(value_name = "RUN", value_parser = values::run, group = "which")]
     run: Option<String>,
+
+    /// The same as RUN
+    #[arg(long = "run", value_name = "RUN", value_parser = values::run, group = "which",
+          id = "named_run")]
+    named_run: Option<String>,
 
     /// Go on with what is recorded from now on
     #[arg(short, long, conflicts_with = "limit")]
@@ -41,13 +50,21 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: Option<u32>,
 
-    /// Only events of this type
-    #[arg(long, value_name = "TYPE", value_parser = values::kind)]
-    kind: Option<String>,
+    /// Only events of this type; may be repeated
+    #[arg(long = "type", alias = "kind", value_name = "TYPE", value_parser = values::kind)]
+    kinds: Vec<String>,
 
     /// Only events about this feature of the run
-    #[arg(long, value_name = "ID", value_parser = values::feature, requires = "run")]
+    #[arg(long, value_name = "ID", value_parser = values::feature, requires = "which")]
     feature: Option<String>,
+
+    /// Only what was recorded in this last while, such as 30m
+    #[arg(long, value_name = "AGO", value_parser = values::duration)]
+    since: Option<Duration>,
+
+    /// Only what was recorded longer ago than this
+    #[arg(long, value_name = "AGO", value_parser = values::duration, conflicts_with = "follow")]
+    until: Option<Duration>,
 }
 
 impl Args {
@@ -57,16 +74,44 @@ impl Args {
     /// When the store cannot be read, no daemon answers, or standard output is closed.
     pub(crate) fn run(self, context: &mut Context) -> Result<Exit, CliError> {
         let home = context.home()?;
-        let run = match &self.run {
+        for kind in &self.kinds {
+            known(kind)?;
+        }
+        let run = match self.run.as_ref().or(self.named_run.as_ref()) {
             Some(run) => Some(read::run(&home, run)?.run_id),
             None => None,
         };
-        let filter = Filter { run, feature: self.feature, kind: self.kind, after: self.after };
+        let filter = Filter {
+            run,
+            feature: self.feature,
+            kinds: self.kinds,
+            since: self.since.map(ago),
+            until: self.until.map(ago),
+            after: self.after,
+        };
         if self.follow {
             return follow(&home, filter, &mut context.out);
         }
         print(&home, filter, self.limit, &mut context.out)
     }
+}
+
+/// Refuses a type that no event has, and names the one that may have been meant.
+fn known(kind: &str) -> Result<(), CliError> {
+    if event_kinds().any(|one| one == kind) {
+        return Ok(());
+    }
+    let error = CliError::refused(format!("there is no event type `{kind}`"));
+    Err(match read::near(kind, event_kinds()) {
+        Some(meant) => error.hint(format!("did you mean `{meant}`?")),
+        None => error,
+    })
+}
+
+/// The moment so long ago, in milliseconds since the Unix epoch.
+fn ago(while_: Duration) -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(now.saturating_sub(while_).as_millis()).unwrap_or(u64::MAX)
 }
 
 fn print(

@@ -141,3 +141,24 @@ fn runs_of_a_lane_start_by_priority_and_within_one_in_the_order_of_their_submits
     assert_eq!(late.envelope()["error"]["code"], "invalid_status_transition");
     home.close();
 }
+
+#[test]
+fn events_are_filtered_by_type_and_age_and_an_unknown_type_names_its_neighbour() {
+    let home = Home::new();
+    let run = home.script(&[], "exit 0");
+    home.ended(&run);
+    let types = |words: &[&str]| -> Vec<String> {
+        let mut call = vec!["events", "--run", &run];
+        call.extend(words);
+        let events = home.data(&call)["events"].as_array().unwrap().clone();
+        events.iter().map(|event| event["type"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(types(&["--type", "submitted", "--type", "run-completed"]).len(), 2);
+    assert_eq!(types(&["--kind", "submitted"]), ["submitted"]);
+    assert_eq!(types(&["--type", "submitted", "--since", "1h"]), ["submitted"]);
+    assert!(types(&["--until", "1h"]).is_empty());
+    let refused = home.json(&["events", "--type", "submited"]);
+    let hint = refused.envelope()["error"]["details"]["hint"].clone();
+    assert!(hint.as_str().unwrap().contains("`submitted`"), "{hint}");
+    home.close();
+}

@@ -49,7 +49,8 @@ async fn page(app: &App, query: EventQuery) -> Response {
     reply::reply(found)
 }
 
-/// Reads `after`, `run`, `feature`, `kind` (several by commas or repetition) and `limit`.
+/// Reads `after`, `run`, `feature`, `kind` (several by commas or repetition), `since` and `until`
+/// (milliseconds since the Unix epoch) and `limit`.
 fn query_of(text: &str) -> Result<EventQuery, Problem> {
     let mut query = EventQuery::default();
     for pair in text.split('&').filter(|pair| !pair.is_empty()) {
@@ -62,6 +63,8 @@ fn query_of(text: &str) -> Result<EventQuery, Problem> {
         match key {
             "after" => query.after = number()?,
             "limit" => query.limit = Some(u32::try_from(number()?).unwrap_or(u32::MAX)),
+            "since" => query.since = Some(number()?),
+            "until" => query.until = Some(number()?),
             "run" => query.run = Some(value.to_owned()),
             "feature" => query.feature = Some(value.to_owned()),
             "kind" | "kinds" => {

@@ -1,6 +1,7 @@
 //! Pages: of runs in the order of the first screen, of events, and the summary of a wave.
 
 use tidegate_core::ids::{AdhocId, FeatureId, InvalidName, LaneName, ProjectId};
+use tidegate_core::time::WallMs;
 use tidegate_protocol::{CorruptDoc, EventPage, EventView, Problem, RunPage, RunStatus, WaveDoc};
 use tidegate_store::{Corrupt, EventFilter, ListFilter, Listed, StoreError, View, WaveFilter};
 
@@ -62,6 +63,10 @@ pub struct EventQuery {
     pub feature: Option<String>,
     /// Of these kinds; all when empty.
     pub kinds: Vec<String>,
+    /// Those recorded then or later, in milliseconds since the Unix epoch.
+    pub since: Option<u64>,
+    /// Those recorded before then, in milliseconds since the Unix epoch.
+    pub until: Option<u64>,
     /// Events per page.
     pub limit: Option<u32>,
 }
@@ -149,7 +154,8 @@ impl Viewer {
             Some(prefix) => Some(self.resolve(prefix)?),
             None => None,
         };
-        Ok(EventFilter { run, feature, kinds: query.kinds.clone() })
+        let (since, until) = (query.since.map(WallMs), query.until.map(WallMs));
+        Ok(EventFilter { run, feature, kinds: query.kinds.clone(), since, until })
     }
 
     /// A page of events by a filter that was made before.

@@ -43,4 +43,9 @@ pub use run_doc::{Facts, Recorded, run_document};
 pub use sight::Sight;
 pub use trouble::{corrupt_problem, open_problem, store_problem};
 pub use viewer::Viewer;
+
+/// The kinds of all events.
+pub fn event_kinds() -> impl Iterator<Item = &'static str> {
+    tidegate_store::KINDS.iter().chain(tidegate_store::HOME_KINDS).copied()
+}
 pub use waiting::QueuePlace;

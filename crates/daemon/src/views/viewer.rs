@@ -141,6 +141,7 @@ impl Viewer {
             run: Some(loaded.recorded.run.id.clone()),
             feature: feature.clone(),
             kinds: Vec::new(),
+            ..EventFilter::default()
         };
         let rows = self.ask(|view| view.events_after(0, &filter, EVENTS_MAX))?.unwrap_or_default();
         let events: Result<Vec<EventView>, Problem> = rows.into_iter().map(event_view).collect();

@@ -45,9 +45,8 @@ macro_rules! events {
             })
         }
 
-        /// The kinds that are known, for a test against the names in core.
-        #[cfg(test)]
-        pub(super) const KINDS: &[&str] = &[$($kind),*];
+        /// The kinds of a run's facts.
+        pub const KINDS: &[&str] = &[$($kind),*];
     };
 }
 

@@ -16,6 +16,16 @@ flattens!(Scope { "project", "lane" });
 record!(Place { root "root", common_dir "commonDir" });
 flattens!(Place { "root", "commonDir" });
 
+/// The kinds of the home's facts.
+pub const HOME_KINDS: &[&str] = &[
+    "daemon-started",
+    "daemon-stopped",
+    "project-registered",
+    "project-removed",
+    "lane-paused",
+    "lane-resumed",
+];
+
 /// The body of a fact of the home.
 pub(crate) fn home_body(event: &HomeEvent) -> String {
     let mut map = Map::new();

@@ -19,6 +19,8 @@ pub(crate) mod samples;
 mod tests;
 mod text;
 
+pub use event::KINDS;
 pub(crate) use event::{event_body, read_event};
+pub use home::HOME_KINDS;
 pub(crate) use home::{home_body, read_home_event};
 pub(crate) use text::{decode, encode};

@@ -23,6 +23,10 @@ pub struct EventFilter {
     pub feature: Option<FeatureId>,
     /// Those of these kinds.
     pub kinds: Vec<String>,
+    /// Those recorded at this moment of the wall clock or later.
+    pub since: Option<WallMs>,
+    /// Those recorded before this moment of the wall clock.
+    pub until: Option<WallMs>,
 }
 
 /// One entry of the log, as it was recorded.
@@ -97,6 +101,12 @@ fn page_statement(after: u64, filter: &EventFilter, limit: u32) -> (String, Vec<
         sql.push_str(&marks);
         sql.push(')');
         values.extend(filter.kinds.iter().cloned().map(Value::Text));
+    }
+    for (limit, at) in [(" AND at >= ?", filter.since), (" AND at < ?", filter.until)] {
+        if let Some(at) = at {
+            sql.push_str(limit);
+            values.push(Value::Integer(i64::try_from(at.0).unwrap_or(i64::MAX)));
+        }
     }
     sql.push_str(" ORDER BY ");
     sql.push_str(order);
@@ -337,6 +347,8 @@ mod tests {
                 run: on(0).then(|| RunId::from_parts(1, 1)),
                 feature: (on(0) && on(1)).then(|| FeatureId::new("f").unwrap()),
                 kinds: if on(2) { vec!["landed".into(), "submitted".into()] } else { vec![] },
+                since: None,
+                until: None,
             };
             let (sql, values) = page_statement(7, &filter, 100);
             let mut statement = store.conn.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
