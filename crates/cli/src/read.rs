@@ -1,12 +1,12 @@
 //! Reads: the store and the job directories, by the same views as the HTTP API. They write nothing,
 //! start nothing, and touch no runtime and no connection.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use tidegate_daemon::views::{EventQuery, RunQuery, Viewer, WaveQuery, daemon_status};
 use tidegate_protocol::{
-    DaemonDoc, EventPage, ExplainDoc, JobList, LaneList, Problem, ProjectList, RunDoc, RunPage,
-    WaveDoc,
+    DaemonDoc, EventPage, ExplainDoc, JobList, LaneList, Problem, ProjectList, RestoredDoc, RunDoc,
+    RunPage, SnapshotList, WaveDoc,
 };
 
 use crate::client::Filter;
@@ -60,6 +60,30 @@ pub(crate) fn events(home: &Home, filter: &Filter, limit: u32) -> Result<EventPa
         limit: Some(limit),
     };
     Ok(viewer(home)?.events(&query)?)
+}
+
+/// The snapshots of a run, or of one of its features.
+pub(crate) fn snapshots(
+    home: &Home,
+    prefix: &str,
+    feature: Option<&str>,
+) -> Result<SnapshotList, CliError> {
+    let mut viewer = viewer(home)?;
+    let found = viewer.snapshots(prefix, feature);
+    found.map_err(|problem| with_near_miss(problem, prefix, &mut viewer))
+}
+
+/// Writes the files of a snapshot to a folder.
+pub(crate) fn restore(
+    home: &Home,
+    prefix: &str,
+    feature: &str,
+    number: Option<u32>,
+    to: &Path,
+) -> Result<RestoredDoc, CliError> {
+    let mut viewer = viewer(home)?;
+    let done = viewer.restore_files(prefix, feature, number, to);
+    done.map_err(|problem| with_near_miss(problem, prefix, &mut viewer))
 }
 
 /// The registered repositories.

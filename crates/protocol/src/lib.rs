@@ -16,6 +16,7 @@ mod problem;
 mod project;
 mod request;
 mod run;
+mod snapshot;
 mod status;
 mod submit;
 mod terminal;
@@ -40,6 +41,7 @@ pub use request::{
     ProjectRequest, RetryRequest, RollbackRequest, StartAgentRequest, StopDaemonRequest,
 };
 pub use run::{AgentDoc, Ages, AttentionDoc, CorruptDoc, RunDoc, RunPage};
+pub use snapshot::{LeftOutDoc, RestoredDoc, SnapshotDoc, SnapshotList};
 pub use status::{
     AttachMode, Disposition, RecoveryState, ResumeAction, RunKind, RunStatus, SessionBackend,
 };

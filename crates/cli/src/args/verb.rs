@@ -8,8 +8,8 @@ use crate::error::CliError;
 use crate::output::Exit;
 use crate::verbs::{
     agent, approve, attach, cancel, completions, config, daemon, deny, doctor, events, explain,
-    hold, init, lane, list, logs, man, pause, plan, priority, progress, project, resume, retry,
-    run, status, submit, wait,
+    hold, init, lane, list, logs, man, pause, plan, priority, progress, project, restore, resume,
+    retry, rollback, run, status, submit, wait,
 };
 
 /// What is to be done.
@@ -34,6 +34,8 @@ pub(super) enum Verb {
     Retry(retry::Args),
     Approve(approve::Args),
     Deny(deny::Args),
+    Restore(restore::Args),
+    Rollback(rollback::Args),
     Plan(plan::Args),
     Project(project::Args),
     Daemon(daemon::Args),
@@ -73,6 +75,8 @@ impl Verb {
             Self::Retry(args) => args.run(context),
             Self::Approve(args) => args.run(context),
             Self::Deny(args) => args.run(context),
+            Self::Restore(args) => args.run(context),
+            Self::Rollback(args) => args.run(context),
             Self::Plan(args) => args.run(context),
             Self::Project(args) => args.run(context),
             Self::Daemon(args) => args.run(context),

@@ -37,6 +37,7 @@ mod plan_remote;
 mod plan_repair;
 #[cfg(feature = "failpoints")]
 mod plan_rival;
+mod plan_snapshots;
 mod plan_stage;
 mod plan_waves;
 mod power;

@@ -22,6 +22,7 @@ mod order;
 mod place;
 mod run_doc;
 mod sight;
+mod snapshots;
 #[cfg(test)]
 pub(crate) mod tests;
 mod trouble;
