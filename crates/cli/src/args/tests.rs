@@ -127,7 +127,6 @@ fn lines_that_cannot_be_meant_are_usage_errors() {
         "progress --exit-code 3 --wave 1",
         "progress --finalized maybe",
         "completions",
-        "attach r1",
         "pause",
         "pause r1 --all",
         "pause --project p --all",
