@@ -8,7 +8,7 @@ use super::review::awaits_person;
 use super::state::{Run, Work};
 use super::step::Draft;
 use crate::ids::FeatureId;
-use crate::plan::{IntegrityPolicy, ReviewPolicy, Role};
+use crate::plan::{IntegrityPolicy, PlanSpec, ReviewPolicy, Role};
 
 impl Draft {
     /// Draws every consequence, until there is none left.
@@ -71,17 +71,7 @@ impl Draft {
                     fact(Event::Verified { feature: id.clone() })
                 }
             }
-            FeatureState::InReview
-                if (spec.integrity != IntegrityPolicy::Off && feature.uninspected().is_some())
-                    || awaits_person(spec, feature) =>
-            {
-                None
-            }
-            FeatureState::InReview => match spec.review {
-                ReviewPolicy::Auto => Some(Next::Consent(id.clone())),
-                ReviewPolicy::Person => None,
-                ReviewPolicy::Agent => hand_over(Role::Reviewer),
-            },
+            FeatureState::InReview => next_of_review(spec, id, feature),
             FeatureState::Landing(LandStep::Gates {
                 merged,
                 gate,
@@ -168,6 +158,22 @@ impl Draft {
             None => Event::Failed { at, detail },
         };
         self.emit(event);
+    }
+}
+
+/// Who consents, or looks first.
+fn next_of_review(spec: &PlanSpec, id: &FeatureId, feature: &Feature) -> Option<Next> {
+    let unseen = spec.integrity != IntegrityPolicy::Off && feature.uninspected().is_some();
+    if unseen || awaits_person(spec, feature) {
+        return None;
+    }
+    match spec.review {
+        ReviewPolicy::Auto => Some(Next::Consent(id.clone())),
+        ReviewPolicy::Person => None,
+        ReviewPolicy::Agent => {
+            let role = Role::Reviewer;
+            Some(Next::Fact(Event::HandedOver { feature: id.clone(), role }))
+        }
     }
 }
 

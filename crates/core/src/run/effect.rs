@@ -266,6 +266,11 @@ fn alarm(id: &FeatureId, feature: &Feature, turn: u32) -> Option<(String, Effect
     Some((format!("feature:{id}:{turn}:retry"), effect))
 }
 
+fn inspect(id: &FeatureId, feature: &Feature) -> Option<Effect> {
+    let (base, commit) = feature.uninspected()?;
+    Some(Effect::Inspect { feature: id.clone(), base: base.clone(), commit: commit.clone() })
+}
+
 fn merge_of(id: &FeatureId, feature: &Feature) -> Option<Effect> {
     let commit = feature.tested.as_ref()?.commit.clone();
     let reverts = feature.reverts_accepted.as_ref() == Some(&commit);
@@ -278,55 +283,47 @@ fn outstanding_of_feature(
     turn: u32,
     integrity: IntegrityPolicy,
 ) -> Option<(String, Effect)> {
+    let named = |what: &str, effect| Some((format!("feature:{id}:{turn}:{what}"), effect));
     match &feature.state {
-        FeatureState::Working { role: Role::Reconciler, step: WorkStep::Preparing } => Some((
-            format!("feature:{id}:{turn}:conflict"),
-            Effect::PrepareConflict { feature: id.clone() },
-        )),
-        FeatureState::Working { role, step: WorkStep::Reading(job) } => Some((
-            format!("feature:{id}:{turn}:result"),
+        FeatureState::Working { role: Role::Reconciler, step: WorkStep::Preparing } => {
+            named("conflict", Effect::PrepareConflict { feature: id.clone() })
+        }
+        FeatureState::Working { role, step: WorkStep::Reading(job) } => named(
+            "result",
             Effect::ReadResult { feature: id.clone(), role: *role, job: job.clone() },
-        )),
-        FeatureState::Working { step: WorkStep::Preparing, .. } => Some((
-            format!("feature:{id}:{turn}:worktree"),
+        ),
+        FeatureState::Working { step: WorkStep::Preparing, .. } => named(
+            "worktree",
             Effect::PrepareWorktree {
                 feature: id.clone(),
                 base: feature.base.clone(),
                 sync: feature.sync.clone(),
             },
-        )),
-        FeatureState::Working { step: WorkStep::Committing(job), .. } => Some((
-            format!("feature:{id}:{turn}:commit"),
+        ),
+        FeatureState::Working { step: WorkStep::Committing(job), .. } => named(
+            "commit",
             Effect::Commit {
                 feature: id.clone(),
                 job: job.clone(),
                 base: feature.base.clone()?,
                 conflict: feature.conflict.clone(),
             },
-        )),
-        FeatureState::Working { step: WorkStep::RollingBack(to), .. } => Some((
-            format!("feature:{id}:{turn}:rollback"),
+        ),
+        FeatureState::Working { step: WorkStep::RollingBack(to), .. } => named(
+            "rollback",
             Effect::Rollback { feature: id.clone(), to: *to, base: feature.base.clone()? },
-        )),
-        FeatureState::Landing(LandStep::Merging) => {
-            Some((format!("feature:{id}:{turn}:merge"), merge_of(id, feature)?))
+        ),
+        FeatureState::Landing(LandStep::Merging) => named("merge", merge_of(id, feature)?),
+        FeatureState::Landing(LandStep::Updating { merged }) => {
+            named("update", Effect::UpdateTarget { feature: id.clone(), merged: merged.clone() })
         }
-        FeatureState::Landing(LandStep::Updating { merged }) => Some((
-            format!("feature:{id}:{turn}:update"),
-            Effect::UpdateTarget { feature: id.clone(), merged: merged.clone() },
-        )),
-        FeatureState::InReview => {
-            let (base, commit) = feature.uninspected()?;
-            let (base, commit) = (base.clone(), commit.clone());
-            let effect = Effect::Inspect { feature: id.clone(), base, commit };
-            (integrity != IntegrityPolicy::Off)
-                .then(|| (format!("feature:{id}:{turn}:inspect"), effect))
-        }
+        FeatureState::InReview if integrity == IntegrityPolicy::Off => None,
+        FeatureState::InReview => named("inspect", inspect(id, feature)?),
         FeatureState::Blocked(Block::TargetDirty { .. } | Block::LocalBehind { .. }) => {
-            Some((format!("feature:{id}:{turn}:clean"), Effect::AwaitClean { feature: id.clone() }))
+            named("clean", Effect::AwaitClean { feature: id.clone() })
         }
         FeatureState::Blocked(Block::RepoHeld { .. }) => {
-            Some((format!("feature:{id}:{turn}:repo"), Effect::AwaitRepo { feature: id.clone() }))
+            named("repo", Effect::AwaitRepo { feature: id.clone() })
         }
         FeatureState::Blocked(
             Block::Conflict { .. }

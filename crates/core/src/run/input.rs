@@ -2,9 +2,10 @@
 
 use super::effect::EffectKey;
 use super::feature::Tested;
-use super::inspection::Finding;
-use super::outcome::{CaptureOutcome, MergeOutcome, RollbackOutcome, UpdateOutcome};
-use super::planned::PlannedChange;
+use super::outcome::{
+    CaptureOutcome, ConflictOutcome, InspectOutcome, MergeOutcome, ResultOutcome, RollbackOutcome,
+    UpdateOutcome,
+};
 use crate::exit::{Exit, Started};
 use crate::ids::{AgentId, FeatureId, JobId, Oid, RoleName};
 use crate::launcher::{AgentEnd, Journal, Registered};
@@ -344,56 +345,6 @@ pub enum CommitOutcome {
         /// Where it was found.
         found: String,
     },
-    /// git or the disk refused.
-    Failed {
-        /// What it said.
-        detail: String,
-    },
-}
-
-/// What came of reading what an agent was to say.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ResultOutcome {
-    /// A planner's.
-    Planned(PlannedChange),
-    /// A reviewer's.
-    Verdict {
-        /// Whether the change may land.
-        approved: bool,
-        /// What its builder is told if not.
-        comments: String,
-    },
-    /// There is none, or it is malformed.
-    Unusable {
-        /// Why.
-        detail: String,
-    },
-}
-
-/// What came of looking at a commit.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum InspectOutcome {
-    /// What was found.
-    Found(Vec<Finding>),
-    /// git or the disk refused.
-    Failed {
-        /// What it said.
-        detail: String,
-    },
-}
-
-/// What came of laying a conflict out.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ConflictOutcome {
-    /// The worktree holds the merge, with markers in these paths.
-    Prepared {
-        /// The paths.
-        paths: Vec<String>,
-    },
-    /// There is no conflict by now: the target's changes merge.
-    Clean,
-    /// The target does not exist.
-    TargetMissing,
     /// git or the disk refused.
     Failed {
         /// What it said.

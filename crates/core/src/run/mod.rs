@@ -38,12 +38,12 @@ pub use effect::{Effect, EffectKey};
 pub use event::{Event, Subject, Submitted};
 pub use feature::{Captured, Feature, FeatureState, GateStep, LandStep, Merged, Tested, WorkStep};
 pub use feedback::Feedback;
-pub use input::{
-    CommitOutcome, ConflictOutcome, Grant, Ingested, Input, InspectOutcome, Rejected, Report,
-    ResultOutcome, WorktreeOutcome,
-};
+pub use input::{CommitOutcome, Grant, Ingested, Input, Rejected, Report, WorktreeOutcome};
 pub use inspection::{Finding, Inspection};
-pub use outcome::{CaptureOutcome, MergeOutcome, RollbackOutcome, UpdateOutcome};
+pub use outcome::{
+    CaptureOutcome, ConflictOutcome, InspectOutcome, MergeOutcome, ResultOutcome, RollbackOutcome,
+    UpdateOutcome,
+};
 pub use planned::PlannedChange;
 pub use review::awaits_person;
 pub use state::{Job, JobState, Phase, Plan, Purpose, Run, Stall, Status, Work};

@@ -1,6 +1,8 @@
-//! What came of preparing a merge, of moving a target, and of capturing a worktree and putting it back.
+//! What came of the work that a run asked for.
 
 use super::feature::{Captured, Merged};
+use super::inspection::Finding;
+use super::planned::PlannedChange;
 use crate::ids::Oid;
 
 /// What came of moving the target.
@@ -90,6 +92,56 @@ pub enum MergeOutcome {
         /// The paths.
         paths: Vec<String>,
     },
+    /// The target does not exist.
+    TargetMissing,
+    /// git or the disk refused.
+    Failed {
+        /// What it said.
+        detail: String,
+    },
+}
+
+/// What came of reading what an agent was to say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ResultOutcome {
+    /// A planner's.
+    Planned(PlannedChange),
+    /// A reviewer's.
+    Verdict {
+        /// Whether the change may land.
+        approved: bool,
+        /// What its builder is told if not.
+        comments: String,
+    },
+    /// There is none, or it is malformed.
+    Unusable {
+        /// Why.
+        detail: String,
+    },
+}
+
+/// What came of looking at a commit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum InspectOutcome {
+    /// What was found.
+    Found(Vec<Finding>),
+    /// git or the disk refused.
+    Failed {
+        /// What it said.
+        detail: String,
+    },
+}
+
+/// What came of laying a conflict out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ConflictOutcome {
+    /// The worktree holds the merge, with markers in these paths.
+    Prepared {
+        /// The paths.
+        paths: Vec<String>,
+    },
+    /// There is no conflict by now: the target's changes merge.
+    Clean,
     /// The target does not exist.
     TargetMissing,
     /// git or the disk refused.

@@ -14,6 +14,7 @@ mod launcher_world;
 mod matrix;
 mod oracle;
 mod pipeline;
+mod plan_crew;
 mod plan_git;
 mod plan_world;
 mod properties;

@@ -6,17 +6,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tidegate_core::admission::{Caps, grants};
 use tidegate_core::exit::{Exit, Reason};
-use tidegate_core::ids::{FeatureId, JobId, Oid};
-use tidegate_core::plan::Role;
+use tidegate_core::ids::{FeatureId, JobId};
 use tidegate_core::run::{
-    Block, CommitOutcome, Effect, EffectKey, Event, FeatureState, Finding, Ingested, Input,
-    InspectOutcome, PlannedChange, Purpose, Rejected, Report, ResultOutcome, Run, awaits_person,
-    step,
+    Block, CommitOutcome, Effect, EffectKey, Event, FeatureState, Ingested, Input, Purpose,
+    Rejected, Report, Run, awaits_person, step,
 };
 
 use crate::capturing::capturing;
 use crate::fixture::{NOW, exit, exited, oid, started, stopped};
 use crate::oracle::Oracle;
+use crate::plan_crew::told_by_crew;
 use crate::plan_git::{Git, come};
 use crate::tape::Tape;
 
@@ -175,12 +174,8 @@ impl World {
             Effect::PrepareConflict { feature } => {
                 Report::Conflict { outcome: self.git.lay_out(&mut self.tape), feature }
             }
-            Effect::Inspect { feature, commit, .. } => {
-                let outcome = self.look(&commit);
-                Report::Inspected { feature, commit, outcome }
-            }
-            Effect::ReadResult { feature, role, job } => {
-                Report::Result { feature, job, outcome: self.say(role) }
+            Effect::Inspect { .. } | Effect::ReadResult { .. } => {
+                told_by_crew(&mut self.tape, effect).unwrap()
             }
             Effect::Commit { feature, job, conflict: Some(paths), .. }
                 if self.tape.below(4) == 3 =>
@@ -206,37 +201,6 @@ impl World {
         };
         self.done.insert(name.clone());
         self.answers.push((name, report));
-    }
-
-    /// What is found in a commit.
-    fn look(&mut self, commit: &Oid) -> InspectOutcome {
-        let finding = |stops| Finding {
-            kind: "deleted_test".to_owned(),
-            path: commit.to_string(),
-            line: 1,
-            excerpt: String::new(),
-            stops,
-        };
-        match self.tape.below(8) {
-            5 => InspectOutcome::Found(vec![finding(false)]),
-            6 => InspectOutcome::Found(vec![finding(true)]),
-            7 => InspectOutcome::Failed { detail: "no space".to_owned() },
-            _ => InspectOutcome::Found(Vec::new()),
-        }
-    }
-
-    /// What a planner or a reviewer says.
-    fn say(&mut self, role: Role) -> ResultOutcome {
-        match (self.tape.below(6), role) {
-            (5, _) => ResultOutcome::Unusable { detail: "torn".to_owned() },
-            (drawn, Role::Reviewer) => {
-                ResultOutcome::Verdict { approved: drawn < 3, comments: "so".to_owned() }
-            }
-            (drawn, Role::Planner | Role::Builder | Role::Qa | Role::Reconciler) => {
-                let modify = vec![format!("src/{}.rs", drawn / 2)];
-                ResultOutcome::Planned(PlannedChange { modify, ..PlannedChange::default() })
-            }
-        }
     }
 
     fn supervise(&mut self, name: Name, job: JobId) {

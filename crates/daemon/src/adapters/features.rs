@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tidegate_core::ids::{FeatureId, Oid};
-use tidegate_core::plan::CommitRule;
+use tidegate_core::plan::{CommitRule, FeatureSpec, PlanSpec};
 use tidegate_core::run::{CommitOutcome, Tested};
 use tidegate_git as git;
 use tidegate_git::GitError;
@@ -40,6 +40,30 @@ impl Work {
         spec.ok_or_else(|| GitError::Missing { what: "the plan's target".to_owned() })
     }
 
+    fn commit_request(
+        &self,
+        worktree: PathBuf,
+        base: &Oid,
+        spec: &PlanSpec,
+        feature: &FeatureSpec,
+    ) -> git::CommitRequest {
+        git::CommitRequest {
+            worktree,
+            branch: self.branch(),
+            base: base.clone(),
+            message: feature.title.clone(),
+            trailers: vec![
+                ("Tidegate-Run".to_owned(), self.target.run.id.to_string()),
+                ("Tidegate-Feature".to_owned(), self.feature.to_string()),
+            ],
+            when_unix_s: seconds(),
+            mode: match spec.commit {
+                CommitRule::Auto => git::CommitMode::Auto,
+                CommitRule::Agent => git::CommitMode::Agent,
+            },
+        }
+    }
+
     /// Commits what the builder left.
     pub(super) fn commit(
         &self,
@@ -64,21 +88,7 @@ impl Work {
                 return Ok(CommitOutcome::Unresolved { paths: texts(&left) });
             }
         }
-        let request = git::CommitRequest {
-            worktree,
-            branch: self.branch(),
-            base: base.clone(),
-            message: feature_spec.title.clone(),
-            trailers: vec![
-                ("Tidegate-Run".to_owned(), run.id.to_string()),
-                ("Tidegate-Feature".to_owned(), self.feature.to_string()),
-            ],
-            when_unix_s: seconds(),
-            mode: match spec.commit {
-                CommitRule::Auto => git::CommitMode::Auto,
-                CommitRule::Agent => git::CommitMode::Agent,
-            },
-        };
+        let request = self.commit_request(worktree, base, spec, feature_spec);
         let tested = |oid: Oid| -> Result<Tested, GitError> {
             Ok(Tested { tree: repo.tree_of(&oid)?, commit: oid })
         };

@@ -200,7 +200,9 @@ pub(super) fn in_words(block: &Block) -> String {
         Block::TargetDirty { paths, why } => format!("{why}: {}", paths.join(", ")),
         Block::RepoHeld { by } => format!("the repository is in use by {by}"),
         Block::TargetMissing => "the target branch does not exist".to_owned(),
-        Block::Git { detail } => detail.clone(),
+        Block::Git { detail } | Block::PushRefused { detail } | Block::Diverged { detail } => {
+            detail.clone()
+        }
         Block::Collision { with, paths, waits } => {
             let then = if *waits { ", and waits until that has ended" } else { "" };
             format!("its plan meets that of `{with}` in {}{then}", paths.join(", "))
@@ -208,7 +210,6 @@ pub(super) fn in_words(block: &Block) -> String {
         Block::SilentRevert { losses } => {
             format!("it would take back what others landed: {}", losses.join("; "))
         }
-        Block::PushRefused { detail } | Block::Diverged { detail } => detail.clone(),
         Block::LocalBehind { why, .. } => {
             format!("it is pushed, and the local target cannot follow: {why}")
         }

@@ -191,7 +191,7 @@ pub(super) fn unblocks(block: &Block, run: &RunId, feature: &FeatureId) -> Strin
         Block::Conflict { .. } => {
             format!("merge the target into the branch in its worktree, commit, then `{retry}`")
         }
-        Block::TargetDirty { .. } => {
+        Block::TargetDirty { .. } | Block::LocalBehind { .. } => {
             "commit, stash or remove what stands in the way; it goes on by itself".to_owned()
         }
         Block::RepoHeld { .. } => "it goes on by itself once the other home is done".to_owned(),
@@ -207,9 +207,6 @@ pub(super) fn unblocks(block: &Block, run: &RunId, feature: &FeatureId) -> Strin
         Block::PushRefused { .. } => format!("let the remote take it, then `{retry}`"),
         Block::Diverged { .. } => {
             format!("bring the target and its remote together, then `{retry}`")
-        }
-        Block::LocalBehind { .. } => {
-            "commit, stash or remove what stands in the way; it goes on by itself".to_owned()
         }
         Block::Review { .. } => {
             format!("`tidegate approve {run} --feature {feature}`, `tidegate deny` or `{retry}`")

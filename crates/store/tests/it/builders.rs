@@ -63,6 +63,11 @@ fn builder() -> RoleSpec {
     RoleSpec { name, agent, prompt: None, retry: None }
 }
 
+fn landing() -> LandingSpec {
+    let merge_gates = vec![GateName::new("test").unwrap()];
+    LandingSpec { strategy: Strategy::Merge, merge_gates, message: None, remote: RemoteSync::Off }
+}
+
 /// A plan of two waves: `berths` and `quays`, then `board`, which needs `berths`.
 pub(crate) fn plan_work(review: ReviewPolicy) -> Work {
     let prompt: BlobId = blob_id(PINNED);
@@ -115,12 +120,7 @@ pub(crate) fn plan_work(review: ReviewPolicy) -> Work {
         agents: BTreeMap::from([(AgentName::new("scribe").unwrap(), agent)]),
         builder: builder(),
         gates: BTreeMap::from([(GateName::new("test").unwrap(), gate)]),
-        landing: LandingSpec {
-            strategy: Strategy::Merge,
-            merge_gates: vec![GateName::new("test").unwrap()],
-            message: None,
-            remote: RemoteSync::Off,
-        },
+        landing: landing(),
         review,
         integrity: IntegrityPolicy::Off,
         collisions: CollisionPolicy::default(),

@@ -194,16 +194,21 @@ fn answer(chance: &mut Chance, effect: &Effect) -> Report {
         Effect::UpdateTarget { feature, merged } => Report::Update {
             feature: feature.clone(),
             commit: merged.commit.clone(),
-            outcome: match chance.below(8) {
-                0 => UpdateOutcome::Moved,
-                1 => UpdateOutcome::Dirty { paths: paths(), why: "dirty".into() },
-                2 => UpdateOutcome::Failed { detail: detail() },
-                _ => UpdateOutcome::Landed,
-            },
+            outcome: update(chance),
         },
         Effect::AwaitRetry { feature, .. } => Report::RetryDue { feature: feature.clone() },
         Effect::AwaitRepo { feature } => Report::RepoFree { feature: feature.clone() },
         Effect::AwaitClean { feature } => Report::TargetClean { feature: feature.clone() },
+    }
+}
+
+fn update(chance: &mut Chance) -> UpdateOutcome {
+    let paths = vec!["src/lib.rs".to_owned()];
+    match chance.below(8) {
+        0 => UpdateOutcome::Moved,
+        1 => UpdateOutcome::Dirty { paths, why: "dirty".into() },
+        2 => UpdateOutcome::Failed { detail: "git said no".into() },
+        _ => UpdateOutcome::Landed,
     }
 }
 

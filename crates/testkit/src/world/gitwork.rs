@@ -64,16 +64,8 @@ impl World {
                 };
                 Some(Report::Worktree { feature: feature.clone(), outcome })
             }
-            Effect::PrepareConflict { feature } => {
-                let outcome = match refused {
-                    Some(detail) => ConflictOutcome::Failed { detail },
-                    None => self.lay_out(target, feature),
-                };
-                Some(Report::Conflict { feature: feature.clone(), outcome })
-            }
-            Effect::ReadResult { feature, role, job } => {
-                let (feature, job) = (feature.clone(), job.clone());
-                Some(Report::Result { feature, job, outcome: self.say(*role) })
+            Effect::PrepareConflict { .. } | Effect::ReadResult { .. } | Effect::Inspect { .. } => {
+                self.crew_work(target, effect, refused)
             }
             Effect::Commit { feature, job, conflict, .. } => {
                 let outcome = match refused {
@@ -81,17 +73,6 @@ impl World {
                     None => self.commit(target, feature, conflict.as_deref()),
                 };
                 Some(Report::Commit { feature: feature.clone(), job: job.clone(), outcome })
-            }
-            Effect::Inspect { feature, commit, .. } => {
-                let outcome = match refused {
-                    Some(detail) => InspectOutcome::Failed { detail },
-                    None => self.look_at(),
-                };
-                Some(Report::Inspected {
-                    feature: feature.clone(),
-                    commit: commit.clone(),
-                    outcome,
-                })
             }
             Effect::Merge { feature, commit, .. } => {
                 let outcome = match refused {
@@ -126,6 +107,40 @@ impl World {
             | Effect::StopJob { .. }
             | Effect::WatchAgents { .. }
             | Effect::SweepAgents { .. } => None,
+        }
+    }
+
+    /// What serves the agents beside the builder.
+    fn crew_work(
+        &mut self,
+        target: &Target,
+        effect: &Effect,
+        refused: Option<String>,
+    ) -> Option<Report> {
+        match effect {
+            Effect::PrepareConflict { feature } => {
+                let outcome = match refused {
+                    Some(detail) => ConflictOutcome::Failed { detail },
+                    None => self.lay_out(target, feature),
+                };
+                Some(Report::Conflict { feature: feature.clone(), outcome })
+            }
+            Effect::ReadResult { feature, role, job } => {
+                let (feature, job) = (feature.clone(), job.clone());
+                Some(Report::Result { feature, job, outcome: self.say(*role) })
+            }
+            Effect::Inspect { feature, commit, .. } => {
+                let outcome = match refused {
+                    Some(detail) => InspectOutcome::Failed { detail },
+                    None => self.look_at(),
+                };
+                Some(Report::Inspected {
+                    feature: feature.clone(),
+                    commit: commit.clone(),
+                    outcome,
+                })
+            }
+            _ => None,
         }
     }
 

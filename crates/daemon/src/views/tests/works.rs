@@ -31,6 +31,11 @@ pub(crate) fn feature_id(text: &str) -> FeatureId {
     FeatureId::new(text).unwrap()
 }
 
+fn landing() -> LandingSpec {
+    let merge_gates = Vec::new();
+    LandingSpec { strategy: Strategy::Merge, merge_gates, message: None, remote: RemoteSync::Off }
+}
+
 /// `berths` and `quays` in wave 1, then `board`, which needs `berths`; one slot.
 pub(crate) fn plan(review: ReviewPolicy) -> Work {
     let feature = |needs: &[&str]| FeatureSpec {
@@ -84,12 +89,7 @@ pub(crate) fn plan(review: ReviewPolicy) -> Work {
             prompt: None,
         },
         gates: BTreeMap::from([(GateName::new("test").unwrap(), gate)]),
-        landing: LandingSpec {
-            strategy: Strategy::Merge,
-            merge_gates: Vec::new(),
-            message: None,
-            remote: RemoteSync::Off,
-        },
+        landing: landing(),
         review,
         integrity: IntegrityPolicy::Off,
         collisions: CollisionPolicy::default(),
