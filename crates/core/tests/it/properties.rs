@@ -120,7 +120,7 @@ proptest! {
 #[test]
 fn bad_worlds_between_them_meet_every_fact_of_a_plan_run() {
     let mut seen = std::collections::BTreeSet::new();
-    for seed in 0..480_u64 {
+    for seed in 0..720_u64 {
         let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
         let bytes = std::iter::repeat_with(|| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
