@@ -127,6 +127,10 @@ merge_gates = [\"test\"]
 # backoff = \"2s\"            # before the second retry; it doubles from one to the next
 # max_backoff = \"5m\"
 
+# [worktree]
+# setup = [\"npm\", \"ci\"]   # in every new worktree, before an agent comes into it
+# ports = 1                 # $TIDEGATE_PORT, for each feature another one
+
 # [env]
 # pass = [\"ANTHROPIC_API_KEY\"]   # variables of yours that agents and gates get
 ",

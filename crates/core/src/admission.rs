@@ -95,7 +95,8 @@ impl Held {
                 Purpose::Gate { slot, .. } => *slot,
                 Purpose::Launcher { .. }
                 | Purpose::LauncherAgent { .. }
-                | Purpose::Agent { .. } => continue,
+                | Purpose::Agent { .. }
+                | Purpose::Hook { .. } => continue,
             };
             match &job.state {
                 JobState::Launching | JobState::Running(_) | JobState::Stopping { .. } => {
@@ -172,6 +173,7 @@ impl Held {
             FeatureState::Working {
                 step:
                     WorkStep::Preparing
+                    | WorkStep::SettingUp(_)
                     | WorkStep::Agent(_)
                     | WorkStep::Committing(_)
                     | WorkStep::Reading(_)

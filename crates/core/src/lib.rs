@@ -17,3 +17,4 @@ pub mod plan;
 pub mod run;
 pub mod time;
 pub mod verdict;
+pub mod workplace;

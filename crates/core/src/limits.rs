@@ -27,6 +27,17 @@ pub const GRACE_MS: u64 = 5_000;
 pub const DRAIN_MS: u64 = 300;
 /// How long an agent may run when its config does not say.
 pub const AGENT_TIMEOUT_MS: u64 = 2 * 60 * 60 * 1000;
+/// How long the setup of a worktree may run when its config does not say.
+pub const SETUP_TIMEOUT_MS: u64 = 10 * 60 * 1000;
+/// How long the teardown of a worktree may run when its config does not say.
+pub const TEARDOWN_TIMEOUT_MS: u64 = 60 * 1000;
+/// First TCP port that features are given when the config does not say. The range lies below that of the ports that
+/// kernels hand out by themselves.
+pub const PORT_FIRST: u32 = 20_000;
+/// Last of them.
+pub const PORT_LAST: u32 = 29_999;
+/// TCP ports that one feature may have.
+pub const PORTS_MAX: u32 = 64;
 /// How long a gate may run when its config does not say.
 pub const GATE_TIMEOUT_MS: u64 = 30 * 60 * 1000;
 /// Shortest time between two snapshots of a worktree in which an agent works.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::ids::{AgentName, BlobId, FeatureId, GateName, RoleName};
 use crate::run::Retry;
+use crate::workplace::WorktreeSpec;
 
 /// Everything that a plan run was submitted with. Never changes after the submit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,6 +54,8 @@ pub struct PlanSpec {
     /// Names of variables of the pinned environment that agents and gates get beside the
     /// allow-list.
     pub env_pass: Vec<String>,
+    /// What worktrees get.
+    pub worktree: WorktreeSpec,
 }
 
 /// One wave.

@@ -30,8 +30,10 @@ pub struct Furnishing {
     pub submodules: bool,
     /// What becomes of files in Git LFS.
     pub lfs: Lfs,
-    /// The checkout of the user: the list of files to copy, those files, and its sparse patterns are taken from there.
+    /// The checkout of the user: its sparse patterns are taken over.
     pub like: Option<PathBuf>,
+    /// Whether the files that the list in that checkout names are copied.
+    pub include: bool,
 }
 
 /// What a worktree was handed out with.

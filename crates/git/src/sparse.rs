@@ -18,17 +18,14 @@ impl Repo {
     pub(crate) fn take_sparse_over(&self, admin: &AdminDir, like: Option<&Path>) -> Result<bool> {
         // git itself gives a new worktree what the main one has.
         let Some(like) = like.filter(|like| like.is_dir()) else {
-            admin.forget_sparse()?;
-            return Ok(false);
+            return admin.leave_sparse().map(|()| false);
         };
         let Ok(source) = AdminDir::of(self, like) else {
-            admin.forget_sparse()?;
-            return Ok(false);
+            return admin.leave_sparse().map(|()| false);
         };
         let patterns = source.join(PATTERNS);
         if !self.is_sparse(like)? || !patterns.exists() {
-            admin.forget_sparse()?;
-            return Ok(false);
+            return admin.leave_sparse().map(|()| false);
         }
         let into = admin.join("info");
         fs::create_dir_all(&into).map_err(GitError::io("create", &into))?;
@@ -54,7 +51,12 @@ impl AdminDir {
         self.join(PATTERNS).exists()
     }
 
-    /// Lets the worktree have all files of its commit.
+    /// Takes away what git gave it of another checkout's patterns.
+    fn leave_sparse(&self) -> Result<()> {
+        if self.is_sparse() { self.forget_sparse() } else { Ok(()) }
+    }
+
+    /// Lets the worktree have all files of its commit, and no settings of its own.
     pub(crate) fn forget_sparse(&self) -> Result<()> {
         for name in [PATTERNS, SETTINGS] {
             crate::refs::remove_if_there(&self.join(name))?;

@@ -220,7 +220,7 @@ impl Repo {
             self.fill_submodules(path, &mut record)?;
         }
         self.fill_lfs(path, furnishing.lfs, &mut record)?;
-        if let Some(user) = like {
+        if let Some(user) = like.filter(|_| furnishing.include) {
             self.include_files(user, path, &mut record)?;
         }
         record.write(admin)?;

@@ -72,6 +72,7 @@ impl PlanBuilder {
             retry: tidegate_core::run::Retry::default(),
             stall_after_ms: None,
             env_pass: Vec::new(),
+            worktree: tidegate_core::workplace::WorktreeSpec::default(),
         };
         Ok(Self { blobs: vec![(spec.source.clone(), source)], spec })
     }

@@ -12,7 +12,7 @@ const SHARE: u64 = 2_000;
 const MUTANTS: u64 = 200;
 
 /// What so many worlds must have met, else they prove less than they seem to.
-const MET: [&str; 21] = [
+const MET: [&str; 24] = [
     "a conflict",
     "a daemon killed at its start",
     "a daemon killed at rest",
@@ -27,11 +27,14 @@ const MET: [&str; 21] = [
     "a moved target",
     "a quarantined job",
     "a replaced daemon refused",
+    "a setup",
     "a shim that ends with 75",
     "a shim that ends with 76",
     "a store inspected under way",
     "a sweep of agents",
+    "a teardown",
     "a withdrawn job",
+    "a worktree made again",
     "an update that was done before",
     "no change",
 ];

@@ -106,6 +106,7 @@ pub(super) fn build(
         retry,
         stall_after_ms: Some(config.stall_after_ms.value),
         env_pass: config.env_pass.value.clone(),
+        worktree: config.worktree.clone(),
     };
     Some(Resolved {
         spec,

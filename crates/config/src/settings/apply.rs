@@ -11,6 +11,7 @@ use super::agent::agent_of;
 use super::branch::branch_ref;
 use super::config::{Config, Sourced};
 use super::named::{gate_of, launcher_of, role_of};
+use super::worktree::apply_worktree;
 use crate::diagnostic::{Code, Sink};
 use crate::fields::{Fields, wrong_type};
 use crate::near::quoted;
@@ -99,6 +100,7 @@ pub(crate) fn apply(config: &mut Config, table: &Table, layer: usize, sink: &mut
     }
     limits(config, &mut fields, layer, sink);
     retry(config, &mut fields, layer, sink);
+    apply_worktree(&mut config.worktree, &mut fields, sink);
     if let Some((table, entry)) = fields.table("env", sink) {
         let mut inner = Fields::new("[env]", table, entry.key.span.clone());
         if let Some(pass) = inner.strings("pass", sink) {

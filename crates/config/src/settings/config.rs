@@ -9,6 +9,7 @@ use tidegate_core::plan::{
     CollisionPolicy, CommitRule, GateRun, IntegrityPolicy, OnFailure, PromptChannel, RemoteSync,
     ReviewPolicy, Strategy,
 };
+use tidegate_core::workplace::WorktreeSpec;
 
 use crate::node::Node;
 use crate::span::{Span, Spanned};
@@ -93,6 +94,8 @@ pub struct Config {
     pub snapshot_every_ms: Sourced<u64>,
     /// Variables of the client that agents and gates get; `NAME_*` takes all that start so.
     pub env_pass: Sourced<Vec<String>>,
+    /// What worktrees get.
+    pub worktree: WorktreeSpec,
     /// The agents.
     pub agents: BTreeMap<AgentName, Sourced<AgentEntry>>,
     /// The roles.
@@ -217,6 +220,7 @@ impl Default for Config {
             grace_ms: Sourced::default_of(limits::GRACE_MS),
             snapshot_every_ms: Sourced::default_of(limits::SNAPSHOT_EVERY_MS),
             env_pass: Sourced::default_of(Vec::new()),
+            worktree: WorktreeSpec::default(),
             agents: BTreeMap::new(),
             roles: BTreeMap::new(),
             gates: BTreeMap::new(),

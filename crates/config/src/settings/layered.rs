@@ -291,6 +291,12 @@ fn default_rows(config: &Config) -> BTreeMap<String, (String, Option<Place>)> {
         ("limits.grace", duration(config.grace_ms.value)),
         ("limits.snapshot_every", duration(config.snapshot_every_ms.value)),
         ("env.pass", "[]".to_owned()),
+        ("worktree.include", config.worktree.include.to_string()),
+        ("worktree.submodules", toml_string("init")),
+        ("worktree.lfs", toml_string("off")),
+        ("worktree.setup_gates", config.worktree.setup_gates.to_string()),
+        ("worktree.ports", config.worktree.ports.to_string()),
+        ("worktree.port_range", toml_string("20000-29999")),
     ]
     .into_iter()
     .map(|(key, value)| (key.to_owned(), (value, None)))

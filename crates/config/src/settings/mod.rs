@@ -7,6 +7,7 @@ mod config;
 mod layered;
 mod named;
 mod overrides;
+mod worktree;
 
 pub use branch::branch_ref;
 pub use config::{

@@ -39,16 +39,11 @@ pub(crate) fn role_of(
     (RoleName::new(name), entry)
 }
 
-/// Reads one gate.
-pub(crate) fn gate_of(
-    name: &str,
-    fields: &mut Fields<'_>,
-    sink: &mut Sink<'_>,
-) -> (Result<GateName, InvalidName>, Option<GateEntry>) {
-    let given = (fields.take("argv").is_some(), fields.take("run").cloned());
-    let run = match given {
+/// Reads what is executed: an argv, or a text for bash.
+pub(crate) fn run_of(what: &str, fields: &mut Fields<'_>, sink: &mut Sink<'_>) -> Option<GateRun> {
+    match (fields.take("argv").is_some(), fields.take("run").cloned()) {
         (true, Some(entry)) => {
-            let message = "a gate has either `argv` or `run`, this one has both";
+            let message = format!("{what} has either `argv` or `run`, this one has both");
             sink.error(Code::IllegalValue, &entry.key.span, message);
             None
         }
@@ -66,7 +61,16 @@ pub(crate) fn gate_of(
             fields.missing("argv", hint, sink);
             None
         }
-    };
+    }
+}
+
+/// Reads one gate.
+pub(crate) fn gate_of(
+    name: &str,
+    fields: &mut Fields<'_>,
+    sink: &mut Sink<'_>,
+) -> (Result<GateName, InvalidName>, Option<GateEntry>) {
+    let run = run_of("a gate", fields, sink);
     let env = environment(fields, sink);
     let mut cache = Vec::new();
     for path in fields.strings("cache", sink).map(|list| list.value).unwrap_or_default() {

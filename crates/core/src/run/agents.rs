@@ -103,7 +103,10 @@ impl Draft {
         for job in self.run.jobs.values().filter(|job| job.state.is_live()) {
             match &job.purpose {
                 Purpose::LauncherAgent { agent, .. } => living.push(agent.clone()),
-                Purpose::Launcher { .. } | Purpose::Agent { .. } | Purpose::Gate { .. } => {}
+                Purpose::Launcher { .. }
+                | Purpose::Agent { .. }
+                | Purpose::Gate { .. }
+                | Purpose::Hook { .. } => {}
             }
         }
         living

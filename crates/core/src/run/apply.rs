@@ -10,6 +10,7 @@ use crate::exit::Started;
 use crate::ids::{FeatureId, JobId};
 use crate::launcher::Launcher;
 use crate::time::WallMs;
+use crate::workplace::Hook;
 
 impl Run {
     /// The run at its first fact.
@@ -133,9 +134,18 @@ impl Run {
                     l.started.insert(agent.clone(), id.clone());
                 });
             }
-            Purpose::Agent { feature, .. } => self.with_feature(feature, |feature| {
-                feature.agent_created(id);
-            }),
+            Purpose::Agent { feature, .. } => {
+                let trail = self.trails.entry(feature.clone()).or_default();
+                trail.worked_in.clone_from(&trail.set_up);
+                self.with_feature(feature, |feature| feature.agent_created(id));
+            }
+            Purpose::Hook { feature, hook, making } => {
+                self.trails.entry(feature.clone()).or_default().hook_begins(*hook, making);
+                match hook {
+                    Hook::Setup => self.with_feature(feature, |feature| feature.setup_created(id)),
+                    Hook::Teardown => {}
+                }
+            }
             Purpose::Gate { feature, phase, .. } => {
                 self.with_feature(feature, |feature| feature.gate_started(*phase, id));
             }

@@ -16,6 +16,13 @@ impl Feature {
         }
     }
 
+    /// The setup of its worktree was decided on.
+    pub(super) fn setup_created(&mut self, job: &JobId) {
+        if let FeatureState::Working { step, .. } = &mut self.state {
+            *step = WorkStep::SettingUp(job.clone());
+        }
+    }
+
     pub(super) fn gate_started(&mut self, of: Phase, job: &JobId) {
         let running = GateStep::Running(job.clone());
         match (&mut self.state, of) {
@@ -51,6 +58,12 @@ impl Feature {
                 self.base = Some(base.clone());
                 self.sync = None;
                 trail.again = false;
+                trail.stands = true;
+            }
+            Event::WorktreeFurnished { furnished, .. } => self.furnished = furnished.clone(),
+            Event::WorktreeSetUp { .. } => {
+                self.failures = 0;
+                trail.set_up = trail.setting_up.take();
             }
             Event::AttemptFailed { counted, wait, .. } => self.tried(*counted, *wait, trail),
             Event::RetryDue { .. } => self.wait = None,

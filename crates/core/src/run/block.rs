@@ -25,6 +25,12 @@ pub enum Block {
         /// Who holds it.
         by: String,
     },
+    /// There is not enough of something for its worktree, such as ports. Unblocked by a person: make
+    /// room and retry.
+    Resources {
+        /// Of what.
+        detail: String,
+    },
     /// git or the disk refused. Unblocked by a person: mend it and retry.
     Git {
         /// What it said.
@@ -92,6 +98,7 @@ impl Block {
             | Self::Conflict { .. }
             | Self::TargetDirty { .. }
             | Self::TargetMissing
+            | Self::Resources { .. }
             | Self::Git { .. }
             | Self::Review { .. }
             | Self::Quarantine { .. } => false,
@@ -105,6 +112,7 @@ impl Block {
             Self::TargetDirty { .. } => "target_dirty",
             Self::TargetMissing => "target_missing",
             Self::RepoHeld { .. } => "repo_held",
+            Self::Resources { .. } => "resources",
             Self::Git { .. } => "git",
             Self::Collision { .. } => "collision",
             Self::SilentRevert { .. } => "silent_revert",

@@ -76,6 +76,7 @@ impl Draft {
             FeatureState::Working {
                 step:
                     WorkStep::Preparing
+                    | WorkStep::SettingUp(_)
                     | WorkStep::Agent(_)
                     | WorkStep::Committing(_)
                     | WorkStep::Reading(_),

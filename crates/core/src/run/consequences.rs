@@ -5,7 +5,7 @@ use super::block::Block;
 use super::event::Event;
 use super::feature::{Feature, FeatureState, GateStep, LandStep, WorkStep};
 use super::review::awaits_person;
-use super::state::{Run, Work};
+use super::state::{Purpose, Run, Work};
 use super::step::Draft;
 use crate::ids::FeatureId;
 use crate::plan::{IntegrityPolicy, PlanSpec, ReviewPolicy, Role};
@@ -31,6 +31,7 @@ impl Draft {
         match next {
             Next::Fact(event) => self.emit(event),
             Next::Consent(feature) => self.consent(&feature, "policy"),
+            Next::Job(purpose) => self.create_job(purpose),
         }
     }
 
@@ -40,6 +41,9 @@ impl Draft {
         let barrier = Barrier::of(spec, plan);
         spec.in_order().find_map(|(wave, id)| {
             let feature = plan.features.get(id)?;
+            if let Some(purpose) = self.run.teardown_due(id, feature) {
+                return Some(Next::Job(purpose));
+            }
             match cancel {
                 Some(actor) => self.cancelled(id, feature, actor).map(Next::Fact),
                 None => self.next_of_feature(&barrier, (wave, id), feature),
@@ -90,6 +94,7 @@ impl Draft {
                 | Block::TargetDirty { .. }
                 | Block::TargetMissing
                 | Block::RepoHeld { .. }
+                | Block::Resources { .. }
                 | Block::Git { .. }
                 | Block::Collision { waits: false, .. }
                 | Block::Review { .. }
@@ -177,10 +182,10 @@ fn next_of_review(spec: &PlanSpec, id: &FeatureId, feature: &Feature) -> Option<
     }
 }
 
-#[expect(clippy::large_enum_variant, reason = "one at a time, and at once taken apart")]
 enum Next {
     Fact(Event),
     Consent(FeatureId),
+    Job(Purpose),
 }
 
 fn first_failure(run: &Run) -> Option<String> {

@@ -63,6 +63,8 @@ pub enum Effect {
         base: Option<Oid>,
         /// The target commit to merge into the branch.
         sync: Option<Oid>,
+        /// The making to throw away first: its setup did not end well.
+        discard: Option<String>,
     },
     /// Capture the worktree from time to time, while an agent works there.
     WatchWorktree {
@@ -189,7 +191,7 @@ impl Run {
                     let of_agent = self.outstanding_of_agent(id, feature, turn);
                     let waits = of_agent.or_else(|| alarm(id, feature, turn));
                     if let Some((key, effect)) =
-                        waits.or_else(|| outstanding_of_feature(id, feature, turn, spec.integrity))
+                        waits.or_else(|| outstanding_of_feature(id, feature, self, spec.integrity))
                     {
                         open.insert(EffectKey(key), effect);
                     }
@@ -280,9 +282,10 @@ fn merge_of(id: &FeatureId, feature: &Feature) -> Option<Effect> {
 fn outstanding_of_feature(
     id: &FeatureId,
     feature: &Feature,
-    turn: u32,
+    run: &Run,
     integrity: IntegrityPolicy,
 ) -> Option<(String, Effect)> {
+    let turn = run.turns(id);
     let named = |what: &str, effect| Some((format!("feature:{id}:{turn}:{what}"), effect));
     match &feature.state {
         FeatureState::Working { role: Role::Reconciler, step: WorkStep::Preparing } => {
@@ -298,6 +301,7 @@ fn outstanding_of_feature(
                 feature: id.clone(),
                 base: feature.base.clone(),
                 sync: feature.sync.clone(),
+                discard: run.half_made(id),
             },
         ),
         FeatureState::Working { step: WorkStep::Committing(job), .. } => named(
@@ -328,6 +332,7 @@ fn outstanding_of_feature(
         FeatureState::Blocked(
             Block::Conflict { .. }
             | Block::TargetMissing
+            | Block::Resources { .. }
             | Block::Git { .. }
             | Block::Collision { .. }
             | Block::Review { .. }
@@ -337,7 +342,10 @@ fn outstanding_of_feature(
             | Block::Quarantine { .. },
         )
         | FeatureState::Queued
-        | FeatureState::Working { step: WorkStep::AwaitingSlot | WorkStep::Agent(_), .. }
+        | FeatureState::Working {
+            step: WorkStep::AwaitingSlot | WorkStep::SettingUp(_) | WorkStep::Agent(_),
+            ..
+        }
         | FeatureState::Verifying { .. }
         | FeatureState::Landing(LandStep::AwaitingTarget | LandStep::Gates { .. })
         | FeatureState::Landed { .. }

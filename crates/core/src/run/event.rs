@@ -13,6 +13,7 @@ use crate::launcher::{AgentEnd, Journal, Registered, Settled};
 use crate::pause::Pause;
 use crate::plan::Role;
 use crate::time::WallMs;
+use crate::workplace::Furnished;
 
 /// The first fact of every run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -100,6 +101,10 @@ pub enum Event {
     FeatureAdmitted { feature: FeatureId },
     /// Its worktree stands at `head`.
     WorktreeReady { feature: FeatureId, path: String, base: Oid },
+    /// What its worktree got beside the files of its commit.
+    WorktreeFurnished { feature: FeatureId, furnished: Furnished },
+    /// The setup of its worktree ended well.
+    WorktreeSetUp { feature: FeatureId, job: JobId },
     /// A job for it ended without a result, and may be tried again.
     AttemptFailed { feature: FeatureId, job: JobId, counted: bool, wait: Option<Wait> },
     /// The time of its next attempt has come.
@@ -209,6 +214,8 @@ impl Event {
             | Self::AgentsSwept { .. } => Subject::Run,
             Self::FeatureAdmitted { feature }
             | Self::WorktreeReady { feature, .. }
+            | Self::WorktreeFurnished { feature, .. }
+            | Self::WorktreeSetUp { feature, .. }
             | Self::AttemptFailed { feature, .. }
             | Self::RetryDue { feature }
             | Self::BuilderFinished { feature, .. }
@@ -276,6 +283,8 @@ impl Event {
             Self::AgentsSwept { .. } => "agents-swept",
             Self::FeatureAdmitted { .. } => "feature-admitted",
             Self::WorktreeReady { .. } => "worktree-ready",
+            Self::WorktreeFurnished { .. } => "worktree-furnished",
+            Self::WorktreeSetUp { .. } => "worktree-set-up",
             Self::AttemptFailed { .. } => "attempt-failed",
             Self::RetryDue { .. } => "retry-due",
             Self::BuilderFinished { .. } => "builder-finished",

@@ -7,6 +7,7 @@ use super::inspection::Inspection;
 use super::planned::PlannedChange;
 use crate::ids::{FeatureId, GateName, JobId, Oid};
 use crate::plan::{FeatureSpec, Role};
+use crate::workplace::Furnished;
 
 /// How far one feature is.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -41,6 +42,8 @@ pub struct Feature {
     pub reverts_accepted: Option<Oid>,
     /// Conflicts that its reconciler was given.
     pub reconciliations: u32,
+    /// What its worktree got beside the files of its commit.
+    pub furnished: Furnished,
 }
 
 /// What the pipeline remembers of a feature beside what is shown of it.
@@ -56,6 +59,14 @@ pub(super) struct Trail {
     pub(super) again: bool,
     /// The newest snapshot that is recorded.
     pub(super) snapshot: u32,
+    /// Whether its worktree stands, and was not torn down since.
+    pub(super) stands: bool,
+    /// The making of its worktree whose setup ended well.
+    pub(super) set_up: Option<String>,
+    /// The making whose setup has begun and not ended well.
+    pub(super) setting_up: Option<String>,
+    /// The making that an agent was let into last.
+    pub(super) worked_in: Option<String>,
 }
 
 /// What was captured of a worktree.
@@ -137,6 +148,8 @@ pub enum WorkStep {
     AwaitingSlot,
     /// Its worktree is being made or brought up to date.
     Preparing,
+    /// Its worktree is being set up.
+    SettingUp(JobId),
     /// Its builder runs.
     Agent(JobId),
     /// What the agent left is being committed.
@@ -239,6 +252,7 @@ impl Feature {
             FeatureState::Working {
                 step:
                     WorkStep::Preparing
+                    | WorkStep::SettingUp(_)
                     | WorkStep::Agent(_)
                     | WorkStep::Committing(_)
                     | WorkStep::Reading(_),
@@ -269,7 +283,11 @@ impl Feature {
             }
             | FeatureState::Landing(LandStep::Merging | LandStep::Updating { .. }) => true,
             FeatureState::Working {
-                step: WorkStep::AwaitingSlot | WorkStep::Agent(_) | WorkStep::Reading(_),
+                step:
+                    WorkStep::AwaitingSlot
+                    | WorkStep::SettingUp(_)
+                    | WorkStep::Agent(_)
+                    | WorkStep::Reading(_),
                 ..
             }
             | FeatureState::Landing(LandStep::AwaitingTarget | LandStep::Gates { .. })
@@ -288,7 +306,11 @@ impl Feature {
     pub fn job(&self) -> Option<&JobId> {
         match &self.state {
             FeatureState::Working {
-                step: WorkStep::Agent(job) | WorkStep::Committing(job) | WorkStep::Reading(job),
+                step:
+                    WorkStep::SettingUp(job)
+                    | WorkStep::Agent(job)
+                    | WorkStep::Committing(job)
+                    | WorkStep::Reading(job),
                 ..
             }
             | FeatureState::Verifying { step: GateStep::Running(job), .. }

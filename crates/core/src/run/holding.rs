@@ -20,6 +20,7 @@ impl Draft {
             FeatureState::Working {
                 step:
                     WorkStep::AwaitingSlot
+                    | WorkStep::SettingUp(_)
                     | WorkStep::Agent(_)
                     | WorkStep::Reading(_)
                     | WorkStep::RollingBack(_),
@@ -55,6 +56,7 @@ impl Draft {
                 Block::Conflict { .. }
                 | Block::TargetDirty { .. }
                 | Block::TargetMissing
+                | Block::Resources { .. }
                 | Block::Git { .. }
                 | Block::Collision { .. }
                 | Block::Review { .. }

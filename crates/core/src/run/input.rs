@@ -4,7 +4,7 @@ use super::effect::EffectKey;
 use super::feature::Tested;
 use super::outcome::{
     CaptureOutcome, ConflictOutcome, InspectOutcome, MergeOutcome, ResultOutcome, RollbackOutcome,
-    UpdateOutcome,
+    UpdateOutcome, WorktreeOutcome,
 };
 use crate::exit::{Exit, Started};
 use crate::ids::{AgentId, FeatureId, JobId, Oid, RoleName};
@@ -297,30 +297,6 @@ pub struct Ingested {
     /// identity proved dead, or the heartbeat of a remote one not fresh. Who is not named here may be alive: a
     /// report that was on its way while an agent registered says nothing about it.
     pub gone: Vec<(AgentId, Registered)>,
-}
-
-/// What came of preparing a worktree.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum WorktreeOutcome {
-    /// It stands.
-    Ready {
-        /// Its path.
-        path: String,
-        /// The commit that its branch began at.
-        base: Oid,
-    },
-    /// The target's changes do not merge into the branch.
-    SyncConflict {
-        /// The paths in conflict.
-        paths: Vec<String>,
-    },
-    /// The target does not exist.
-    TargetMissing,
-    /// git or the disk refused.
-    Failed {
-        /// What it said.
-        detail: String,
-    },
 }
 
 /// What came of committing.

@@ -66,9 +66,10 @@ impl Draft {
                 started: start,
                 resumed: resume_wave.is_some(),
             },
-            Purpose::LauncherAgent { .. } | Purpose::Agent { .. } | Purpose::Gate { .. } => {
-                Event::JobStarted { job: job_id, started: start }
-            }
+            Purpose::LauncherAgent { .. }
+            | Purpose::Agent { .. }
+            | Purpose::Gate { .. }
+            | Purpose::Hook { .. } => Event::JobStarted { job: job_id, started: start },
         };
         self.emit(event);
     }
@@ -101,6 +102,7 @@ impl Draft {
             // What it left is captured before anything follows.
             Purpose::Agent { .. } => {}
             Purpose::Gate { feature, gate, .. } => self.gate_ended(feature, gate, id, exit),
+            Purpose::Hook { feature, hook, .. } => self.hook_ended(feature, *hook, id, exit),
         }
         Ok(())
     }
@@ -143,7 +145,9 @@ impl Draft {
         match purpose {
             Purpose::Launcher { .. } => {}
             Purpose::LauncherAgent { .. } => self.decide_fate(&[]),
-            Purpose::Agent { feature, .. } | Purpose::Gate { feature, .. } => {
+            Purpose::Agent { feature, .. }
+            | Purpose::Gate { feature, .. }
+            | Purpose::Hook { feature, .. } => {
                 if self.feature(&feature).is_none_or(|(_, feature)| feature.job() != Some(id)) {
                     return Ok(());
                 }
@@ -160,7 +164,10 @@ impl Job {
     pub(super) fn is_launcher_agent(&self) -> bool {
         match self.purpose {
             Purpose::LauncherAgent { .. } => true,
-            Purpose::Launcher { .. } | Purpose::Agent { .. } | Purpose::Gate { .. } => false,
+            Purpose::Launcher { .. }
+            | Purpose::Agent { .. }
+            | Purpose::Gate { .. }
+            | Purpose::Hook { .. } => false,
         }
     }
 }
@@ -177,7 +184,7 @@ impl Run {
                 let agent = named.and_then(|(_, agent)| spec.agents.get(agent));
                 agent.is_some_and(|agent| agent.terminal)
             }),
-            Purpose::Gate { .. } => false,
+            Purpose::Gate { .. } | Purpose::Hook { .. } => false,
         }
     }
 }
@@ -196,11 +203,15 @@ impl Purpose {
                 Self::Gate { feature: a, gate: ga, phase: pa, .. },
                 Self::Gate { feature: b, gate: gb, phase: pb, .. },
             ) => a == b && ga == gb && pa == pb,
+            (Self::Hook { feature: a, hook: ha, .. }, Self::Hook { feature: b, hook: hb, .. }) => {
+                a == b && ha == hb
+            }
             (
                 Self::Launcher { .. }
                 | Self::LauncherAgent { .. }
                 | Self::Agent { .. }
-                | Self::Gate { .. },
+                | Self::Gate { .. }
+                | Self::Hook { .. },
                 _,
             ) => false,
         }
@@ -213,6 +224,7 @@ impl Purpose {
             Self::LauncherAgent { .. } => "launcher_agent",
             Self::Agent { .. } => "agent",
             Self::Gate { .. } => "gate",
+            Self::Hook { .. } => "hook",
         }
     }
 }

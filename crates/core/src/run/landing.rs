@@ -172,6 +172,7 @@ impl Draft {
             FeatureState::Blocked(
                 Block::Conflict { .. }
                 | Block::TargetMissing
+                | Block::Resources { .. }
                 | Block::RepoHeld { .. }
                 | Block::Git { .. }
                 | Block::Collision { .. }

@@ -18,6 +18,7 @@ mod event;
 mod feature;
 mod feedback;
 mod holding;
+mod hooks;
 mod input;
 mod inspection;
 mod jobs;
@@ -38,11 +39,11 @@ pub use effect::{Effect, EffectKey};
 pub use event::{Event, Subject, Submitted};
 pub use feature::{Captured, Feature, FeatureState, GateStep, LandStep, Merged, Tested, WorkStep};
 pub use feedback::Feedback;
-pub use input::{CommitOutcome, Grant, Ingested, Input, Rejected, Report, WorktreeOutcome};
+pub use input::{CommitOutcome, Grant, Ingested, Input, Rejected, Report};
 pub use inspection::{Finding, Inspection};
 pub use outcome::{
     CaptureOutcome, ConflictOutcome, InspectOutcome, MergeOutcome, ResultOutcome, RollbackOutcome,
-    UpdateOutcome,
+    UpdateOutcome, WorktreeOutcome,
 };
 pub use planned::PlannedChange;
 pub use review::awaits_person;

@@ -4,6 +4,7 @@ use super::feature::{Captured, Merged};
 use super::inspection::Finding;
 use super::planned::PlannedChange;
 use crate::ids::Oid;
+use crate::workplace::Furnished;
 
 /// What came of moving the target.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -142,6 +143,37 @@ pub enum ConflictOutcome {
     },
     /// There is no conflict by now: the target's changes merge.
     Clean,
+    /// The target does not exist.
+    TargetMissing,
+    /// git or the disk refused.
+    Failed {
+        /// What it said.
+        detail: String,
+    },
+}
+
+/// What came of preparing a worktree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WorktreeOutcome {
+    /// It stands.
+    Ready {
+        /// Its path.
+        path: String,
+        /// The commit that its branch began at.
+        base: Oid,
+        /// What it has beside the files of its commit.
+        furnished: Furnished,
+    },
+    /// There is not enough of something for it.
+    NoRoom {
+        /// Of what.
+        detail: String,
+    },
+    /// The target's changes do not merge into the branch.
+    SyncConflict {
+        /// The paths in conflict.
+        paths: Vec<String>,
+    },
     /// The target does not exist.
     TargetMissing,
     /// git or the disk refused.

@@ -6,7 +6,8 @@ use super::block::Block;
 use super::event::Event;
 use super::feature::{Feature, FeatureState, GateStep, LandStep, Tested, WorkStep};
 use super::feedback::Feedback;
-use super::input::{CommitOutcome, Rejected, WorktreeOutcome};
+use super::input::{CommitOutcome, Rejected};
+use super::outcome::WorktreeOutcome;
 use super::state::{Phase, Purpose};
 use super::step::Draft;
 use crate::exit::{Exit, Reason};
@@ -45,6 +46,7 @@ impl Draft {
             FeatureState::Working {
                 step:
                     WorkStep::Preparing
+                    | WorkStep::SettingUp(_)
                     | WorkStep::Agent(_)
                     | WorkStep::Committing(_)
                     | WorkStep::Reading(_)
@@ -79,7 +81,8 @@ impl Draft {
             return Err(Rejected::Late("no worktree is being prepared"));
         }
         let block = match outcome {
-            WorktreeOutcome::Ready { path, base } => {
+            WorktreeOutcome::Ready { path, base, furnished } => {
+                self.note_furnished(id, furnished);
                 self.worktree_ready(id, path, base);
                 return Ok(());
             }
@@ -87,6 +90,7 @@ impl Draft {
                 self.conflict(id, paths);
                 return Ok(());
             }
+            WorktreeOutcome::NoRoom { detail } => Block::Resources { detail: detail.clone() },
             WorktreeOutcome::TargetMissing => Block::TargetMissing,
             WorktreeOutcome::Failed { detail } => Block::Git { detail: detail.clone() },
         };
@@ -97,10 +101,9 @@ impl Draft {
     fn worktree_ready(&mut self, id: &FeatureId, path: &str, base: &Oid) {
         let (path, base) = (path.to_owned(), base.clone());
         self.emit(Event::WorktreeReady { feature: id.clone(), path, base });
-        if self.end_if_cancelled(id) {
-            return;
+        if !self.end_if_cancelled(id) && !self.begin_setup(id) {
+            self.create_agent(id);
         }
-        self.create_agent(id);
     }
 
     /// The same step again, within its bound; an excused end does not count.

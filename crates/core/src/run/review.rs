@@ -107,6 +107,7 @@ pub fn awaits_person(spec: &PlanSpec, feature: &Feature) -> bool {
             | Block::TargetDirty { .. }
             | Block::TargetMissing
             | Block::RepoHeld { .. }
+            | Block::Resources { .. }
             | Block::Git { .. }
             | Block::Collision { .. }
             | Block::PushRefused { .. }

@@ -9,6 +9,7 @@ use crate::launcher::{Launcher, LauncherSpec};
 use crate::pause::Pause;
 use crate::plan::PlanSpec;
 use crate::time::WallMs;
+use crate::workplace::Hook;
 
 /// One submitted execution.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -198,6 +199,15 @@ pub enum Purpose {
         phase: Phase,
         /// The checkout slot of the home that it uses, from 0.
         slot: u32,
+    },
+    /// A command of the config in a feature's worktree.
+    Hook {
+        /// The feature.
+        feature: FeatureId,
+        /// Which.
+        hook: Hook,
+        /// The making of the worktree that it works in.
+        making: String,
     },
 }
 

@@ -118,7 +118,9 @@ impl Draft {
             return Err(Rejected::NotWhile("its result is recorded already".to_owned()));
         }
         self.emit(Event::CancelRequested { actor: actor.to_owned() });
+        // A teardown is what comes of a cancel, and ends by itself.
         let live = self.run.jobs.iter().filter(|(_, job)| job.state.is_live());
+        let live = live.filter(|(_, job)| !job.purpose.is_teardown());
         let live: Vec<JobId> = live.map(|(id, _)| id.clone()).collect();
         for job in live {
             self.emit(Event::JobStopping { job, actor: actor.to_owned() });
@@ -130,6 +132,9 @@ impl Draft {
         self.require_going_on()?;
         let (_, plan) = self.run.plan().ok_or(Rejected::Unknown("plan"))?;
         let feature = plan.features.get(id).ok_or(Rejected::Unknown("feature"))?;
+        if self.run.living_teardown(id).is_some() {
+            return Err(Rejected::NotWhile("its worktree is being torn down".to_owned()));
+        }
         if feature.wait.is_some() {
             return self.retry_due(id);
         }

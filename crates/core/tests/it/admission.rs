@@ -49,7 +49,11 @@ fn build(run: &mut Run, ids: &[&str]) {
     for (n, id) in ids.iter().enumerate() {
         let feature = || fid(id);
         take(run, &Input::Grant(Grant::Slot { feature: feature() }));
-        let outcome = WorktreeOutcome::Ready { path: "/w".to_owned(), base: oid(1) };
+        let outcome = WorktreeOutcome::Ready {
+            path: "/w".to_owned(),
+            base: oid(1),
+            furnished: tidegate_core::workplace::Furnished::default(),
+        };
         take(run, &Input::Report(Report::Worktree { feature: feature(), outcome }));
         let job = newest(run);
         take(run, &job_finished(job.clone(), exited(0)));

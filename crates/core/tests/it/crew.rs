@@ -85,7 +85,11 @@ fn grant(run: &mut Run, id: &str) {
 }
 
 fn prepare(run: &mut Run, id: &str) {
-    let outcome = WorktreeOutcome::Ready { path: "/w".to_owned(), base: oid(1) };
+    let outcome = WorktreeOutcome::Ready {
+        path: "/w".to_owned(),
+        base: oid(1),
+        furnished: tidegate_core::workplace::Furnished::default(),
+    };
     let feature = FeatureId::new(id).unwrap();
     take(run, &Input::Report(Report::Worktree { feature, outcome }));
 }

@@ -19,6 +19,7 @@ use tidegate_core::run::{
     step,
 };
 use tidegate_core::time::{BootMs, Now, WallMs};
+use tidegate_core::workplace::{HookSpec, WorktreeSpec};
 
 pub(crate) const NOW: Now = Now { wall: WallMs(1_000), boot: BootMs(10), entropy: 7 };
 
@@ -50,6 +51,8 @@ pub(crate) struct Shape {
     pub(crate) iterations_max: u32,
     pub(crate) attempts_max: u32,
     pub(crate) active_max: u32,
+    /// Whether worktrees have a setup and a teardown.
+    pub(crate) hooks: bool,
 }
 
 impl Default for Shape {
@@ -67,6 +70,7 @@ impl Default for Shape {
             iterations_max: 2,
             attempts_max: 2,
             active_max: 5,
+            hooks: false,
         }
     }
 }
@@ -83,6 +87,16 @@ fn gate_names(kind: &str, count: usize) -> Vec<GateName> {
 fn role_spec(name: &str) -> RoleSpec {
     let agent = AgentName::new("scribe").unwrap();
     RoleSpec { name: RoleName::new(name).unwrap(), agent, prompt: None, retry: None }
+}
+
+fn worktree_spec(hooks: bool) -> WorktreeSpec {
+    let hook = || HookSpec {
+        run: GateRun::Argv(vec!["true".to_owned()]),
+        env: BTreeMap::new(),
+        timeout_ms: 1_000,
+    };
+    let hook = || hooks.then(hook);
+    WorktreeSpec { setup: hook(), teardown: hook(), ..WorktreeSpec::default() }
 }
 
 pub(crate) fn plan_spec(shape: &Shape) -> PlanSpec {
@@ -148,6 +162,7 @@ pub(crate) fn plan_spec(shape: &Shape) -> PlanSpec {
         retry: tidegate_core::run::Retry::default(),
         stall_after_ms: None,
         env_pass: Vec::new(),
+        worktree: worktree_spec(shape.hooks),
     }
 }
 

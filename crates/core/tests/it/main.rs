@@ -7,6 +7,7 @@ mod capturing;
 mod crew;
 mod fixture;
 mod home;
+mod hooks;
 mod ids;
 mod launcher_fixture;
 mod launcher_matrix;

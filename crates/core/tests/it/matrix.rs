@@ -43,7 +43,11 @@ pub(crate) fn worktree(outcome: WorktreeOutcome) -> Input {
 }
 
 pub(crate) fn ready() -> Input {
-    worktree(WorktreeOutcome::Ready { path: "/w/a".to_owned(), base: oid(1) })
+    worktree(WorktreeOutcome::Ready {
+        path: "/w/a".to_owned(),
+        base: oid(1),
+        furnished: tidegate_core::workplace::Furnished::default(),
+    })
 }
 
 /// What came of committing the work of the newest builder.

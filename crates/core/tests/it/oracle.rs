@@ -9,6 +9,7 @@ use tidegate_core::run::{
     Block, Effect, EffectKey, Event, Feature, FeatureState, Input, JobState, LandStep, Phase,
     Purpose, Run, Status, Work,
 };
+use tidegate_core::workplace::Hook;
 
 /// A gate that passed: its run, feature, name, phase and commit.
 type Passed = (usize, FeatureId, GateName, Phase, Oid);
@@ -234,7 +235,41 @@ fn check_barrier(run: &Run, id: &FeatureId) {
     assert!(needs.iter().all(|need| plan.is_landed(need)), "{id} started before its needs");
 }
 
+/// No agent starts where the setup did not end well, and no making is set up twice but after a teardown, or where an
+/// agent has left work that is not thrown away.
+fn check_hooks(run: &Run) {
+    let Some((spec, _)) = run.plan() else { return };
+    if spec.worktree.setup.is_none() {
+        return;
+    }
+    let mut ready: BTreeMap<&FeatureId, (&str, bool)> = BTreeMap::new();
+    let mut worked: BTreeSet<(&FeatureId, &str)> = BTreeSet::new();
+    for (id, job) in &run.jobs {
+        let succeeded = match &job.state {
+            JobState::Finished { exit, .. } => exit.is_success(),
+            _ => false,
+        };
+        match &job.purpose {
+            Purpose::Hook { feature, hook: Hook::Setup, making } => {
+                let before = ready.insert(feature, (making, succeeded));
+                let again = before.is_some_and(|(b, _)| b == making);
+                let kept = worked.contains(&(feature, making.as_str()));
+                assert!(!again || kept, "{id} sets {making} up again");
+            }
+            Purpose::Hook { feature, hook: Hook::Teardown, .. } => drop(ready.remove(feature)),
+            Purpose::Agent { feature, .. } => {
+                let Some((making, true)) = ready.get(feature) else {
+                    panic!("{id} came too early")
+                };
+                worked.insert((feature, *making));
+            }
+            _ => {}
+        }
+    }
+}
+
 fn check_attempts(run: &Run) {
+    check_hooks(run);
     for (id, job) in &run.jobs {
         for (later_id, later) in run.jobs.range(id..).skip(1) {
             if job.purpose.is_same_work(&later.purpose) {
@@ -246,6 +281,11 @@ fn check_attempts(run: &Run) {
     let Work::Plan { state, .. } = &run.work else { return };
     for (id, job) in run.jobs.iter().filter(|(_, job)| job.state.is_live()) {
         let waiting = state.features.values().filter(|feature| feature.job() == Some(id)).count();
+        if job.purpose.is_teardown() {
+            let feature = &state.features[job.purpose.feature().unwrap()];
+            assert!(feature.is_terminal(), "{id} tears down what is still needed");
+            continue;
+        }
         assert_eq!(waiting, 1, "nothing waits for {id}, {:?}", job.purpose);
     }
 }

@@ -298,7 +298,11 @@ fn fail_first(on_failure: OnFailure) -> Run {
 fn land_second(run: &mut Run) -> Vec<&'static str> {
     let second = || fid("b");
     take(run, &Input::Grant(Grant::Slot { feature: second() }));
-    let outcome = WorktreeOutcome::Ready { path: "/w/b".to_owned(), base: oid(1) };
+    let outcome = WorktreeOutcome::Ready {
+        path: "/w/b".to_owned(),
+        base: oid(1),
+        furnished: tidegate_core::workplace::Furnished::default(),
+    };
     take(run, &Input::Report(Report::Worktree { feature: second(), outcome }));
     end_job(run, 0);
     let (job, outcome) = (newest(run), CommitOutcome::Commit(tested(30)));

@@ -7,6 +7,7 @@ use tidegate_core::run::{
     CommitOutcome, ConflictOutcome, Effect, MergeOutcome, Merged, Report, Tested, UpdateOutcome,
     WorktreeOutcome,
 };
+use tidegate_core::workplace::Furnished;
 
 use crate::fixture::oid;
 use crate::tape::Tape;
@@ -23,6 +24,8 @@ pub(crate) struct Git {
     /// Whether the target's checkout is in the way.
     pub(crate) dirty: bool,
     oids: u32,
+    /// How often each worktree was made.
+    makings: BTreeMap<Name, u32>,
 }
 
 impl Git {
@@ -34,6 +37,7 @@ impl Git {
             merges: BTreeMap::new(),
             dirty: false,
             oids: 100,
+            makings: BTreeMap::new(),
         }
     }
 
@@ -58,6 +62,14 @@ impl Git {
         self.target.push((commit, None));
     }
 
+    /// Throws a making of a worktree away, if it is still that.
+    pub(crate) fn discard(&mut self, name: &Name, making: Option<&str>) {
+        let number = self.makings.entry(name.clone()).or_default();
+        if making == Some(format!("making {number}").as_str()) {
+            *number += 1;
+        }
+    }
+
     pub(crate) fn prepare(
         &mut self,
         tape: &mut Tape,
@@ -72,13 +84,15 @@ impl Git {
             _ => {
                 let base = base.unwrap_or_else(|| self.tip());
                 let path = format!("/w/{}", name.1);
+                let making = format!("making {}", self.makings.entry(name.clone()).or_default());
+                let furnished = Furnished { making, ..Furnished::default() };
                 self.heads.entry(name.clone()).or_insert_with(|| base.clone());
                 self.bases.insert(name.clone(), base.clone());
                 if sync {
                     let merge = self.fresh();
                     self.heads.insert(name, merge);
                 }
-                WorktreeOutcome::Ready { path, base }
+                WorktreeOutcome::Ready { path, base, furnished }
             }
         }
     }

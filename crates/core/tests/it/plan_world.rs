@@ -166,7 +166,8 @@ impl World {
                 Report::RepoHeld { feature, by: "another home".to_owned() }
             }
             Effect::AwaitRetry { .. } | Effect::AwaitRepo { .. } => come(effect),
-            Effect::PrepareWorktree { feature, base, sync } => {
+            Effect::PrepareWorktree { feature, base, sync, discard } => {
+                self.git.discard(&(at, feature.clone()), discard.as_deref());
                 let outcome =
                     self.git.prepare(&mut self.tape, (at, feature.clone()), base, sync.is_some());
                 Report::Worktree { feature, outcome }

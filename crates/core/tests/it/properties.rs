@@ -14,10 +14,10 @@ fn shape() -> impl Strategy<Value = Shape> {
     let feature = prop::collection::vec(any::<prop::sample::Index>(), 0..3);
     let wave = prop::collection::vec(feature, 1..4);
     let waves = prop::collection::vec(wave, 1..4);
-    let policy = (0..3_u8, 0..16_u8, any::<bool>(), any::<bool>());
+    let policy = (0..3_u8, 0..16_u8, any::<bool>(), any::<bool>(), any::<bool>());
     let bounds = (1..4_u32, 1..4_u32, 1..4_u32);
     (waves, 0..3_usize, 0..3_usize, policy, bounds).prop_map(
-        |(drawn, gates, merge_gates, (reviewed, roles, go_on, allow_no_change), bounds)| {
+        |(drawn, gates, merge_gates, (reviewed, roles, go_on, allow_no_change, hooks), bounds)| {
             let mut before: Vec<String> = Vec::new();
             let mut waves = Vec::new();
             for wave in drawn {
@@ -57,6 +57,7 @@ fn shape() -> impl Strategy<Value = Shape> {
                 iterations_max,
                 attempts_max,
                 active_max,
+                hooks,
             }
         },
     )
@@ -143,6 +144,7 @@ fn bad_worlds_between_them_meet_every_fact_of_a_plan_run() {
             collisions,
             integrity,
             allow_no_change: seed % 4 == 0,
+            hooks: seed % 8 == 7,
             ..Shape::default()
         };
         let tape = Tape::new(bytes.take(900).collect());

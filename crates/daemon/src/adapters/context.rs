@@ -65,7 +65,10 @@ impl Context {
     pub fn launcher_tags(&self, run: &Run) -> Vec<String> {
         let launchers = run.jobs.iter().filter(|(_, job)| match job.purpose {
             Purpose::Launcher { .. } => true,
-            Purpose::LauncherAgent { .. } | Purpose::Agent { .. } | Purpose::Gate { .. } => false,
+            Purpose::LauncherAgent { .. }
+            | Purpose::Agent { .. }
+            | Purpose::Gate { .. }
+            | Purpose::Hook { .. } => false,
         });
         launchers.map(|(id, _)| self.run_tag(id)).collect()
     }

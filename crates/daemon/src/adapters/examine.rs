@@ -123,9 +123,10 @@ impl Jobs {
                     }
                 })
             }
-            Purpose::Launcher { .. } | Purpose::LauncherAgent { .. } | Purpose::Agent { .. } => {
-                Ok(None)
-            }
+            Purpose::Launcher { .. }
+            | Purpose::LauncherAgent { .. }
+            | Purpose::Agent { .. }
+            | Purpose::Hook { .. } => Ok(None),
         }
     }
 

@@ -11,6 +11,7 @@ use tidegate_git::GitError;
 
 use super::context::{Shared, text};
 use super::obstacle::texts;
+use super::ports::Ports;
 use super::repos::Repos;
 use crate::clock;
 use crate::engine::Target;
@@ -20,6 +21,7 @@ use crate::engine::Target;
 pub(super) struct Work {
     pub(super) ctx: Shared,
     pub(super) repos: Arc<Repos>,
+    pub(super) ports: Arc<Ports>,
     pub(super) target: Target,
     pub(super) feature: FeatureId,
 }

@@ -10,13 +10,14 @@ use tidegate_agents::{Brief, EVIDENCE_BYTES, Place, PromptInput};
 use tidegate_core::ids::{JobId, Oid};
 use tidegate_core::launcher::{resume_argv, start_argv};
 use tidegate_core::limits;
-use tidegate_core::plan::{FeatureSpec, GateRun, GateSpec, PlanSpec, Role};
+use tidegate_core::plan::{FeatureSpec, PlanSpec, Role};
 use tidegate_core::run::{Feature, Feedback, Job, Purpose, Run};
 use tidegate_process::JobDir;
 use tidegate_process::output::OutputReader;
 use tidegate_process::record::{Limits, OutputMode, Spec, Stdin, Text};
 
 use super::context::{Context, Unpinned};
+use super::hooks;
 use super::results;
 use super::variables::{self, Variable};
 use crate::engine::Target;
@@ -29,13 +30,13 @@ const PROMPT: &str = "prompt";
 const TERMINAL: OutputMode = OutputMode::Terminal { rows: 40, cols: 120 };
 
 /// What is run, before limits and environment are added.
-struct Program {
-    argv: Vec<OsString>,
-    cwd: PathBuf,
-    env: Vec<Variable>,
-    stdin: Stdin,
-    timeout_ms: Option<u64>,
-    grace_ms: u64,
+pub(super) struct Program {
+    pub(super) argv: Vec<OsString>,
+    pub(super) cwd: PathBuf,
+    pub(super) env: Vec<Variable>,
+    pub(super) stdin: Stdin,
+    pub(super) timeout_ms: Option<u64>,
+    pub(super) grace_ms: u64,
 }
 
 /// Why a job was not started.
@@ -79,10 +80,12 @@ pub(super) fn compose(
     let env = &mut program.env;
     let path = |path: &Path| path.as_os_str().to_owned().into_vec();
     variables::set(env, "TIDEGATE_HOME", path(&ctx.home));
-    variables::set(env, "TIDEGATE_SOCKET", path(&ctx.home.join("daemon.sock")));
-    variables::set(env, "TIDEGATE_JOB_DIR", path(dir.path()));
     let token = Spec::fresh_nonce().map_err(|error| later(&"make a token", &error))?;
-    variables::set(env, "TIDEGATE_TOKEN", token.as_bytes());
+    if talks_to_the_daemon(&job.purpose) {
+        variables::set(env, "TIDEGATE_SOCKET", path(&ctx.home.join("daemon.sock")));
+        variables::set(env, "TIDEGATE_JOB_DIR", path(dir.path()));
+        variables::set(env, "TIDEGATE_TOKEN", token.as_bytes());
+    }
     let output = if run.has_terminal(&job.purpose) {
         variables::terminal(env);
         TERMINAL
@@ -117,6 +120,14 @@ pub(super) fn compose(
     })
 }
 
+/// Gates and hooks are the user's commands on somebody's files; they have nothing to say to the daemon.
+fn talks_to_the_daemon(purpose: &Purpose) -> bool {
+    match purpose {
+        Purpose::Launcher { .. } | Purpose::LauncherAgent { .. } | Purpose::Agent { .. } => true,
+        Purpose::Gate { .. } | Purpose::Hook { .. } => false,
+    }
+}
+
 fn as_text(bytes: Vec<u8>) -> Text {
     Text::from(OsString::from_vec(bytes))
 }
@@ -148,7 +159,20 @@ fn program(
             let (spec, _) = run.plan().ok_or("the run has no plan")?;
             let gate = spec.gates.get(gate).ok_or("the plan has no such gate")?;
             let cwd = cwd.ok_or("the gate has no checkout")?;
-            Ok(gate_program(gate, variables::narrowed(pinned, &spec.env_pass), cwd))
+            let mut env = variables::narrowed(pinned, &spec.env_pass);
+            if let Some(feature) = feature_of(run, &job.purpose) {
+                variables::worktree(&mut env, feature);
+            }
+            Ok(hooks::gate(gate, &spec.worktree, env, cwd))
+        }
+        Purpose::Hook { hook, .. } => {
+            let (spec, _) = run.plan().ok_or("the run has no plan")?;
+            let hook = spec.worktree.hook(*hook).ok_or("the plan has no such hook")?;
+            let feature = feature_of(run, &job.purpose).ok_or("the plan has no such feature")?;
+            let cwd = feature.worktree.as_ref().ok_or("the feature has no worktree")?;
+            let mut env = variables::narrowed(pinned, &spec.env_pass);
+            variables::worktree(&mut env, feature);
+            Ok(hooks::hook(hook, env, Path::new(cwd)))
         }
     }
 }
@@ -171,24 +195,8 @@ fn launcher(run: &Run, pinned: Vec<Variable>, resume: Option<u32>) -> Result<Pro
     })
 }
 
-fn gate_program(gate: &GateSpec, mut env: Vec<Variable>, cwd: &Path) -> Program {
-    for (name, value) in &gate.env {
-        variables::set(&mut env, name, value.as_bytes());
-    }
-    let argv: Vec<OsString> = match &gate.run {
-        GateRun::Argv(argv) => argv.iter().map(OsString::from).collect(),
-        GateRun::Script(script) => {
-            ["bash", "-eo", "pipefail", "-c", script].iter().map(OsString::from).collect()
-        }
-    };
-    Program {
-        argv,
-        cwd: cwd.to_owned(),
-        env,
-        stdin: Stdin::Null,
-        timeout_ms: Some(gate.timeout_ms),
-        grace_ms: limits::GRACE_MS,
-    }
+fn feature_of<'r>(run: &'r Run, purpose: &Purpose) -> Option<&'r Feature> {
+    run.plan().and_then(|(_, plan)| plan.features.get(purpose.feature()?))
 }
 
 fn agent(
@@ -213,6 +221,7 @@ fn agent(
     for (name, value) in &agent.env {
         variables::set(&mut env, name, value.as_bytes());
     }
+    variables::worktree(&mut env, feature);
     variables::set(&mut env, "TIDEGATE_PROMPT_FILE", file.as_os_str().to_owned().into_vec());
     let result = dir.file(results::FILE).into_os_string().into_vec();
     variables::set(&mut env, "TIDEGATE_RESULT", result);

@@ -38,6 +38,7 @@ impl Work {
                 Block::Conflict { .. }
                 | Block::TargetMissing
                 | Block::RepoHeld { .. }
+                | Block::Resources { .. }
                 | Block::Git { .. }
                 | Block::Collision { .. }
                 | Block::Review { .. }

@@ -9,11 +9,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tidegate_core::ids::{GateName, Oid, RunId};
 use tidegate_core::run::{Phase, Run};
-use tidegate_git::{
-    CheckoutMode, CheckoutPool, Environment, Furnishing, GitError, Holder, Repo, RepoLock,
-};
+use tidegate_git::{CheckoutMode, CheckoutPool, Environment, GitError, Holder, Repo, RepoLock};
 
 use super::context::Shared;
+use super::prepare::furnishing;
 use crate::engine::Target;
 use crate::environment;
 
@@ -107,7 +106,8 @@ impl Repos {
         slot: u32,
     ) -> Result<PathBuf, GitError> {
         let repo = self.serve(target)?;
-        let furnishing = Furnishing { submodules: true, ..Furnishing::default() };
+        let plan = target.run.plan();
+        let furnishing = plan.map(|(spec, _)| furnishing(&spec.worktree)).unwrap_or_default();
         let pool = CheckoutPool::new(repo, self.ctx.checkouts(&target.run.queue.project))
             .furnished(furnishing);
         let spec = target.run.plan().and_then(|(spec, _)| spec.gates.get(gate));

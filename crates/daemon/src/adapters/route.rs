@@ -14,6 +14,7 @@ use super::context::Shared;
 use super::features::Work;
 use super::jobs::Jobs;
 use super::leftovers;
+use super::ports::Ports;
 use super::repos::Repos;
 use super::results;
 use super::snapshots::Watch;
@@ -35,6 +36,7 @@ const CLEAN_EVERY: Duration = Duration::from_secs(1);
 pub struct Adapters {
     ctx: Shared,
     repos: Arc<Repos>,
+    ports: Arc<Ports>,
     jobs: Arc<Jobs>,
     /// Git work that is still wanted; a late try of anything else ends by itself.
     wanted: Arc<Mutex<BTreeSet<(RunId, EffectKey)>>>,
@@ -50,10 +52,12 @@ impl Adapters {
     /// When the system gives no thread or descriptor.
     pub fn start(ctx: &Shared, shim: ShimProgram, hold: Hold) -> std::io::Result<Self> {
         let repos = Arc::new(Repos::new(ctx));
+        let ports = Arc::new(Ports::new(&ctx.home));
         let jobs = Jobs::start(ctx, &repos, shim)?;
         Ok(Self {
             ctx: Arc::clone(ctx),
             repos,
+            ports,
             jobs,
             wanted: Arc::default(),
             hold,
@@ -86,6 +90,7 @@ impl Adapters {
         Work {
             ctx: Arc::clone(&self.ctx),
             repos: Arc::clone(&self.repos),
+            ports: Arc::clone(&self.ports),
             target: target.clone(),
             feature,
         }
@@ -215,8 +220,8 @@ impl Dispatch for Adapters {
             Effect::StopJob { job, actor } => self.jobs.stop(target, &job, &actor),
             Effect::WatchAgents { job } => self.jobs.watch_agents(target, &job),
             Effect::SweepAgents { agents } => self.sweep(&target.run, key, agents),
-            Effect::PrepareWorktree { feature, base, sync } => {
-                self.git(target, key, feature, What::Prepare { base, sync });
+            Effect::PrepareWorktree { feature, base, sync, discard } => {
+                self.git(target, key, feature, What::Prepare { base, sync, discard });
             }
             Effect::PrepareConflict { feature } => {
                 self.git(target, key, feature, What::PrepareConflict);
@@ -275,6 +280,7 @@ impl Dispatch for Adapters {
     fn ended(&mut self, run: &Run) {
         self.repos.release(&run.id);
         leftovers::end(&self.ctx, leftovers::of_quarantined(&self.ctx, run));
+        self.ports.release(run.id.as_str());
     }
 
     fn holds_admission(&mut self) -> bool {

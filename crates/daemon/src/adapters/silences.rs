@@ -58,8 +58,8 @@ impl Silences {
         let is_launcher = match &job.purpose {
             Purpose::Launcher { .. } => true,
             Purpose::LauncherAgent { .. } | Purpose::Agent { .. } => false,
-            // A gate has a limit of its own, and is short.
-            Purpose::Gate { .. } => return,
+            // Gates and hooks have limits of their own, and are short.
+            Purpose::Gate { .. } | Purpose::Hook { .. } => return,
         };
         let limit = limit_of(run);
         if limit.is_zero() || self.watches().contains_key(id) {

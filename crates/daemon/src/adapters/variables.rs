@@ -1,7 +1,7 @@
 //! The environment of a job: what was pinned at submit, narrowed and extended by purpose.
 
 use tidegate_core::launcher::LauncherSpec;
-use tidegate_core::run::{Purpose, Run};
+use tidegate_core::run::{Feature, Purpose, Run};
 
 /// A variable, as bytes.
 pub(super) type Variable = (Vec<u8>, Vec<u8>);
@@ -40,7 +40,10 @@ pub(super) fn narrowed(pinned: Vec<Variable>, named: &[String]) -> Vec<Variable>
     let passes = |name: &[u8]| {
         PASSED.iter().any(|passed| passed.as_bytes() == name)
             || PASSED_PREFIXES.iter().any(|prefix| name.starts_with(prefix.as_bytes()))
-            || named.iter().any(|named| named.as_bytes() == name)
+            || named.iter().any(|named| match named.strip_suffix('*') {
+                Some(begin) => name.starts_with(begin.as_bytes()),
+                None => named.as_bytes() == name,
+            })
     };
     whole(pinned).into_iter().filter(|(name, _)| passes(name)).collect()
 }
@@ -98,6 +101,10 @@ pub(super) fn place(variables: &mut Vec<Variable>, run: &Run, purpose: &Purpose,
             set(variables, "TIDEGATE_GATE", gate.as_str());
             set(variables, "TIDEGATE_COMMIT", commit.as_str());
         }
+        Purpose::Hook { feature, hook, .. } => {
+            set(variables, "TIDEGATE_FEATURE", feature.as_str());
+            set(variables, "TIDEGATE_HOOK", hook.word());
+        }
         Purpose::LauncherAgent { agent, role, .. } => {
             set(variables, "TIDEGATE_AGENT_ID", agent.as_str());
             if let Some(role) = role {
@@ -105,6 +112,19 @@ pub(super) fn place(variables: &mut Vec<Variable>, run: &Run, purpose: &Purpose,
             }
         }
         Purpose::Launcher { .. } => {}
+    }
+}
+
+/// What a job of a feature is told of its worktree and of the ports that are its own.
+pub(super) fn worktree(variables: &mut Vec<Variable>, feature: &Feature) {
+    if let Some(path) = &feature.worktree {
+        set(variables, "TIDEGATE_WORKTREE", path.as_bytes());
+    }
+    for (at, port) in feature.furnished.ports.iter().enumerate() {
+        if at == 0 {
+            set(variables, "TIDEGATE_PORT", port.to_string());
+        }
+        set(variables, &format!("TIDEGATE_PORT_{}", at + 1), port.to_string());
     }
 }
 
@@ -128,6 +148,14 @@ mod tests {
         let got = narrowed(pinned, &["ANTHROPIC_API_KEY".to_owned()]);
         let names: Vec<_> = got.iter().map(|(n, _)| String::from_utf8_lossy(n)).collect();
         assert_eq!(names, ["PATH", "LC_ALL", "ANTHROPIC_API_KEY"]);
+    }
+
+    #[test]
+    fn star_at_the_end_of_a_name_takes_all_that_begin_so_but_for_our_own() {
+        let pinned =
+            vec![pair("NPM_TOKEN", "t"), pair("NPM", "n"), pair("TIDEGATE_TOKEN", "another")];
+        let got = narrowed(pinned, &["NPM_*".to_owned(), "TIDEGATE_*".to_owned()]);
+        assert_eq!(got, [pair("NPM_TOKEN", "t")]);
     }
 
     #[test]

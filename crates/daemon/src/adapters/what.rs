@@ -107,7 +107,7 @@ fn failed(feature: &FeatureId, what: &What, detail: String) -> Report {
 /// Which piece of work.
 #[derive(Debug, Clone)]
 pub(super) enum What {
-    Prepare { base: Option<Oid>, sync: Option<Oid> },
+    Prepare { base: Option<Oid>, sync: Option<Oid>, discard: Option<String> },
     PrepareConflict,
     Commit { job: JobId, base: Oid, conflict: Option<Vec<String>> },
     Capture { job: JobId, base: Oid },
@@ -124,8 +124,9 @@ impl Work {
     pub(super) fn run(&self, what: &What) -> Result<Option<Report>, GitError> {
         let feature = self.feature.clone();
         Ok(Some(match what {
-            What::Prepare { base, sync } => {
-                Report::Worktree { feature, outcome: self.prepare(base.as_ref(), sync.as_ref())? }
+            What::Prepare { base, sync, discard } => {
+                let outcome = self.prepare(base.as_ref(), sync.as_ref(), discard.as_deref())?;
+                Report::Worktree { feature, outcome }
             }
             What::PrepareConflict => {
                 Report::Conflict { feature, outcome: self.prepare_conflict()? }

@@ -55,7 +55,7 @@ pub(super) fn agent_name(purpose: &Purpose) -> Option<String> {
     match purpose {
         Purpose::LauncherAgent { agent, .. } => Some(agent.to_string()),
         Purpose::Agent { feature, role, .. } => Some(format!("{feature}/{role}")),
-        Purpose::Launcher { .. } | Purpose::Gate { .. } => None,
+        Purpose::Launcher { .. } | Purpose::Gate { .. } | Purpose::Hook { .. } => None,
     }
 }
 
@@ -160,7 +160,7 @@ fn of_job(name: &str, id: &JobId, job: &Job, recorded: bool, paths: &HomePaths) 
     let (role, feature) = match &job.purpose {
         Purpose::LauncherAgent { role, .. } => (role.as_ref().map(ToString::to_string), None),
         Purpose::Agent { role, feature, .. } => (Some(role.to_string()), Some(feature.to_string())),
-        Purpose::Launcher { .. } | Purpose::Gate { .. } => (None, None),
+        Purpose::Launcher { .. } | Purpose::Gate { .. } | Purpose::Hook { .. } => (None, None),
     };
     let pid = started.map(|started| started.child.pid);
     AgentDoc {

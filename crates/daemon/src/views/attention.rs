@@ -95,7 +95,9 @@ fn of_stuck(derived: &Derived, found: &mut Vec<AttentionDoc>) {
 fn silent(run: &Run, id: &JobId, job: &Job) -> Option<AttentionDoc> {
     let stall = job.stalled.as_ref().filter(|_| job.state.is_live())?;
     let feature = match &job.purpose {
-        Purpose::Agent { feature, .. } | Purpose::Gate { feature, .. } => Some(feature.to_string()),
+        Purpose::Agent { feature, .. }
+        | Purpose::Gate { feature, .. }
+        | Purpose::Hook { feature, .. } => Some(feature.to_string()),
         Purpose::Launcher { .. } | Purpose::LauncherAgent { .. } => None,
     };
     let word = job.purpose.word();
@@ -182,6 +184,7 @@ fn block_job(block: &Block) -> Option<String> {
         | Block::TargetDirty { .. }
         | Block::TargetMissing
         | Block::RepoHeld { .. }
+        | Block::Resources { .. }
         | Block::Git { .. }
         | Block::Collision { .. }
         | Block::Review { .. }
@@ -200,9 +203,10 @@ pub(super) fn in_words(block: &Block) -> String {
         Block::TargetDirty { paths, why } => format!("{why}: {}", paths.join(", ")),
         Block::RepoHeld { by } => format!("the repository is in use by {by}"),
         Block::TargetMissing => "the target branch does not exist".to_owned(),
-        Block::Git { detail } | Block::PushRefused { detail } | Block::Diverged { detail } => {
-            detail.clone()
-        }
+        Block::Git { detail }
+        | Block::Resources { detail }
+        | Block::PushRefused { detail }
+        | Block::Diverged { detail } => detail.clone(),
         Block::Collision { with, paths, waits } => {
             let then = if *waits { ", and waits until that has ended" } else { "" };
             format!("its plan meets that of `{with}` in {}{then}", paths.join(", "))

@@ -210,7 +210,7 @@ fn launcher_facts(run: &Run, spec: &LauncherSpec, launcher: &Launcher, found: &m
                 format!("launcher {id}, resumed at wave {wave}")
             }
             Purpose::LauncherAgent { agent, .. } => format!("agent {agent}, {id}"),
-            Purpose::Agent { .. } | Purpose::Gate { .. } => continue,
+            Purpose::Agent { .. } | Purpose::Gate { .. } | Purpose::Hook { .. } => continue,
         };
         found.push(job_fact(&text, &job.state));
     }

@@ -7,6 +7,7 @@ use tidegate_protocol::{EventView, ExplainDoc, Fact, Problem};
 use super::attention::attention;
 use super::explain::{event_facts, fact, job_fact, no_daemon, to_resume};
 use super::feature_doc::evidence;
+use super::furnished::furnished_facts;
 use super::job_doc::end_in_words;
 use super::place::HomePaths;
 use super::run_doc::Facts;
@@ -35,6 +36,7 @@ pub fn explain_feature(
         let word = plan.features.get(need).map_or("not part of the run", |f| f.state.word());
         found.push(fact("needs", format!("needs `{need}`, which is {word}")));
     }
+    found.extend(furnished_facts(&feature.furnished));
     job_facts(run, id, &mut found);
     gate_fact(run, id, facts.paths, &mut found);
     if let Some(feedback) = &feature.feedback {
@@ -136,6 +138,7 @@ fn works(run: &Run, job: &tidegate_core::ids::JobId) -> String {
     match run.jobs.get(job).map(|job| &job.purpose) {
         Some(Purpose::Agent { role, .. }) => format!("{role} {job} works"),
         Some(Purpose::Gate { gate, .. }) => format!("gate {gate} runs as {job}"),
+        Some(Purpose::Hook { hook, .. }) => format!("the {} runs as {job}", hook.word()),
         Some(Purpose::Launcher { .. } | Purpose::LauncherAgent { .. }) | None => {
             format!("{job} works")
         }
@@ -151,8 +154,12 @@ fn job_facts(run: &Run, id: &FeatureId, found: &mut Vec<Fact>) {
             Purpose::Gate { feature, gate, .. } if feature == id => {
                 format!("gate {gate} {job_id}")
             }
+            Purpose::Hook { feature, hook, .. } if feature == id => {
+                format!("{} {job_id}", hook.word())
+            }
             Purpose::Agent { .. }
             | Purpose::Gate { .. }
+            | Purpose::Hook { .. }
             | Purpose::Launcher { .. }
             | Purpose::LauncherAgent { .. } => continue,
         };

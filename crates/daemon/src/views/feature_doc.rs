@@ -82,7 +82,10 @@ fn document(
 fn attempts(run: &Run, id: &FeatureId) -> u32 {
     let agents = run.jobs.values().filter(|job| match &job.purpose {
         Purpose::Agent { feature, .. } => feature == id,
-        Purpose::Launcher { .. } | Purpose::LauncherAgent { .. } | Purpose::Gate { .. } => false,
+        Purpose::Launcher { .. }
+        | Purpose::LauncherAgent { .. }
+        | Purpose::Gate { .. }
+        | Purpose::Hook { .. } => false,
     });
     u32::try_from(agents.count()).unwrap_or(u32::MAX)
 }
@@ -118,6 +121,7 @@ fn step(whole: &Whole<'_>, of_spec: &FeatureSpec, state: &FeatureState) -> Optio
             match step {
                 WorkStep::AwaitingSlot => "awaiting_slot",
                 WorkStep::Preparing => "preparing",
+                WorkStep::SettingUp(_) => "setting_up",
                 WorkStep::Agent(_) => "agent",
                 WorkStep::Committing(_) => "committing",
                 WorkStep::Reading(_) => "reading",
@@ -175,6 +179,7 @@ fn paths_of(block: &Block) -> Vec<String> {
         | Block::LocalBehind { paths, .. } => paths.clone(),
         Block::TargetMissing
         | Block::RepoHeld { .. }
+        | Block::Resources { .. }
         | Block::Git { .. }
         | Block::Review { .. }
         | Block::SilentRevert { .. }
@@ -211,6 +216,7 @@ pub(super) fn unblocks(block: &Block, run: &RunId, feature: &FeatureId) -> Strin
         Block::Review { .. } => {
             format!("`tidegate approve {run} --feature {feature}`, `tidegate deny` or `{retry}`")
         }
+        Block::Resources { .. } => format!("make room, then `{retry}`"),
         Block::Git { .. } => format!("mend what git reports, then `{retry}`"),
         Block::Quarantine { .. } => {
             format!("look at the job's directory, then `{retry}` or `tidegate cancel {run}`")
@@ -244,6 +250,7 @@ pub(super) fn evidence(run: &Run, id: &FeatureId, paths: &HomePaths) -> Option<E
             })
         }
         Purpose::Gate { .. }
+        | Purpose::Hook { .. }
         | Purpose::Agent { .. }
         | Purpose::Launcher { .. }
         | Purpose::LauncherAgent { .. } => None,

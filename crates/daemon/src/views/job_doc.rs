@@ -87,6 +87,7 @@ fn document(id: &JobId, job: &Job, recorded: bool, odd: Option<&str>, paths: &Ho
         Purpose::Launcher { .. } | Purpose::LauncherAgent { .. } => (None, None, None),
         Purpose::Agent { feature, iteration, .. } => (Some(feature), None, Some(*iteration)),
         Purpose::Gate { feature, gate, .. } => (Some(feature), Some(gate), None),
+        Purpose::Hook { feature, .. } => (Some(feature), None, None),
     };
     let odd = odd.map(str::to_owned).or(quarantined);
     JobDoc {

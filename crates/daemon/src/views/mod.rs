@@ -12,6 +12,7 @@ mod event_view;
 mod explain;
 mod explain_feature;
 mod feature_doc;
+mod furnished;
 mod job_doc;
 mod job_terminal;
 mod kin;

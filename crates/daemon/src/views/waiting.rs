@@ -141,6 +141,7 @@ pub(super) fn feature_waits_for(
         FeatureState::Working {
             step:
                 WorkStep::Preparing
+                | WorkStep::SettingUp(_)
                 | WorkStep::Agent(_)
                 | WorkStep::Committing(_)
                 | WorkStep::Reading(_)
@@ -172,6 +173,7 @@ fn may_begin(feature: &Feature) -> bool {
         FeatureState::Working {
             step:
                 WorkStep::Preparing
+                | WorkStep::SettingUp(_)
                 | WorkStep::Agent(_)
                 | WorkStep::Committing(_)
                 | WorkStep::Reading(_)

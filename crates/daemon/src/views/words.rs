@@ -90,7 +90,10 @@ pub(super) fn living_agents<'r>(run: &'r Run, launcher: &'r Launcher) -> Vec<&'r
     for job in run.jobs.values().filter(|job| job.state.is_live()) {
         match &job.purpose {
             Purpose::LauncherAgent { agent, .. } => living.push(agent.as_str()),
-            Purpose::Launcher { .. } | Purpose::Agent { .. } | Purpose::Gate { .. } => {}
+            Purpose::Launcher { .. }
+            | Purpose::Agent { .. }
+            | Purpose::Gate { .. }
+            | Purpose::Hook { .. } => {}
         }
     }
     living
@@ -105,7 +108,8 @@ fn resume_under_way(run: &Run, launcher: &Launcher) -> Option<u32> {
             Purpose::Launcher { .. }
             | Purpose::LauncherAgent { .. }
             | Purpose::Agent { .. }
-            | Purpose::Gate { .. },
+            | Purpose::Gate { .. }
+            | Purpose::Hook { .. },
             _,
         ) => None,
     }

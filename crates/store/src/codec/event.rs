@@ -92,6 +92,11 @@ events! {
     AgentsSwept "agents-swept" { remaining remaining "remaining" },
     FeatureAdmitted "feature-admitted" { feature feature "feature" },
     WorktreeReady "worktree-ready" { feature feature "feature", path path "path", base base "base" },
+    WorktreeFurnished "worktree-furnished" {
+        feature feature "feature",
+        furnished furnished "furnished",
+    },
+    WorktreeSetUp "worktree-set-up" { feature feature "feature", job job "job" },
     AttemptFailed "attempt-failed" {
         feature feature "feature",
         job job "job",

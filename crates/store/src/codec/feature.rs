@@ -5,6 +5,8 @@ use tidegate_core::run::{
     Merged, PlannedChange, Tested, Wait, WorkStep,
 };
 
+use tidegate_core::workplace::{Furnished, NotCopied};
+
 use super::json::{record, tagged};
 
 record!(Wait { until "until", ms "ms", about "about" });
@@ -34,6 +36,7 @@ record!(Feature {
     inspected (or_default "inspected"),
     reverts_accepted (or_default "revertsAccepted"),
     reconciliations (or_default "reconciliations"),
+    furnished (or_default "furnished"),
 });
 
 record!(Inspection { commit "commit", findings "findings" });
@@ -58,6 +61,19 @@ record!(PlannedChange {
     gates "gates",
 });
 
+record!(Furnished {
+    making "making",
+    ports "ports",
+    included "included",
+    left_out "leftOut",
+    submodules "submodules",
+    empty_submodules "emptySubmodules",
+    pointers "pointers",
+    sparse "sparse",
+});
+
+record!(NotCopied { path "path", why "why" });
+
 tagged!(FeatureState by "word" {
     Queued "queued" {},
     Working "working" { role role "role", step step "step" },
@@ -74,6 +90,7 @@ tagged!(FeatureState by "word" {
 tagged!(WorkStep by "word" {
     AwaitingSlot "awaiting_slot" {},
     Preparing "preparing" {},
+    SettingUp "setting_up" { 0 job "job" },
     Agent "agent" { 0 job "job" },
     Committing "committing" { 0 job "job" },
     Reading "reading" { 0 job "job" },
@@ -97,6 +114,7 @@ tagged!(Block by "reason" {
     TargetDirty "target_dirty" { paths paths "paths", why why "why" },
     TargetMissing "target_missing" {},
     RepoHeld "repo_held" { by by "by" },
+    Resources "resources" { detail detail "detail" },
     Git "git" { detail detail "detail" },
     Collision "collision" { with with "with", paths paths "paths", waits waits "waits" },
     Review "review" { detail detail "detail" },

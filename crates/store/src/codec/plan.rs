@@ -7,6 +7,7 @@ use tidegate_core::plan::{
 };
 
 use tidegate_core::run::Retry;
+use tidegate_core::workplace::{HookSpec, LfsPolicy, SubmodulePolicy, WorktreeSpec};
 
 use super::json::{record, tagged, words};
 
@@ -32,9 +33,27 @@ record!(PlanSpec {
     env_pass "envPass",
     retry (later "retry"),
     stall_after_ms (later "stallAfterMs"),
+    worktree (or_default "worktree"),
 });
 
 record!(Retry { backoff_ms "backoffMs", backoff_ms_max "backoffMsMax" });
+
+record!(WorktreeSpec {
+    setup "setup",
+    teardown "teardown",
+    setup_gates "setupGates",
+    include "include",
+    submodules "submodules",
+    lfs "lfs",
+    ports "ports",
+    port_first "portFirst",
+    port_last "portLast",
+});
+
+record!(HookSpec { run "run", env "env", timeout_ms "timeoutMs" });
+
+words!(SubmodulePolicy { Off "off", Init "init" });
+words!(LfsPolicy { Off "off", Pull "pull" });
 
 record!(WaveSpec { number "number", name "name", features "features" });
 

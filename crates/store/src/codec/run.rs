@@ -4,8 +4,11 @@ use serde_json::{Map, Value};
 use tidegate_core::launcher::Launcher;
 use tidegate_core::run::{Phase, Plan, Purpose, Submitted, Work};
 
+use tidegate_core::workplace::Hook;
+
 use super::json::{Fields, Json, Malformed, flattens, record, tagged, words};
 
+words!(Hook { Setup "setup", Teardown "teardown" });
 words!(Phase { Branch "branch", Merge "merge" });
 
 tagged!(Purpose by "word" {
@@ -24,6 +27,7 @@ tagged!(Purpose by "word" {
         phase phase "phase",
         slot slot "slot",
     },
+    Hook "hook" { feature feature "feature", hook hook "hook", making making "making" },
 });
 
 record!(Plan { features "features" });

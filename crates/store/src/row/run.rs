@@ -200,7 +200,10 @@ fn first_start(run: &Run) -> Option<WallMs> {
         (Work::Plan { .. }, _) | (Work::Launcher { .. }, Purpose::Launcher { .. }) => true,
         (
             Work::Launcher { .. },
-            Purpose::LauncherAgent { .. } | Purpose::Agent { .. } | Purpose::Gate { .. },
+            Purpose::LauncherAgent { .. }
+            | Purpose::Agent { .. }
+            | Purpose::Gate { .. }
+            | Purpose::Hook { .. },
         ) => false,
     };
     run.jobs

@@ -237,7 +237,9 @@ pub(crate) fn write_jobs(
 pub(super) fn write_job(conn: &Connection, run: u64, row: &JobRow) -> Result<(), StoreError> {
     let purpose = row.job.purpose.to_json();
     let feature = match &row.job.purpose {
-        Purpose::Agent { feature, .. } | Purpose::Gate { feature, .. } => Some(feature.as_str()),
+        Purpose::Agent { feature, .. }
+        | Purpose::Gate { feature, .. }
+        | Purpose::Hook { feature, .. } => Some(feature.as_str()),
         Purpose::Launcher { .. } | Purpose::LauncherAgent { .. } => None,
     };
     let (word, stop_actor, exit, quarantine) = match &row.job.state {

@@ -131,6 +131,7 @@ pub(crate) fn plan_work(review: ReviewPolicy) -> Work {
         retry: tidegate_core::run::Retry::default(),
         stall_after_ms: None,
         env_pass: vec!["LANG".into()],
+        worktree: tidegate_core::workplace::WorktreeSpec::default(),
     };
     let state = Plan::new(&spec);
     Work::Plan { spec, state }

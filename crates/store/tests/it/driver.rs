@@ -157,7 +157,10 @@ fn answer(chance: &mut Chance, effect: &Effect) -> Report {
                 0 => WorktreeOutcome::SyncConflict { paths: paths() },
                 1 => WorktreeOutcome::TargetMissing,
                 2 => WorktreeOutcome::Failed { detail: detail() },
-                _ => WorktreeOutcome::Ready { path: "/w".into(), base: chance.oid() },
+                _ => {
+                    let furnished = tidegate_core::workplace::Furnished::default();
+                    WorktreeOutcome::Ready { path: "/w".into(), base: chance.oid(), furnished }
+                }
             },
         },
         Effect::Commit { feature, job, .. } => Report::Commit {

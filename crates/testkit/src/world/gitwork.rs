@@ -6,6 +6,7 @@ use tidegate_core::run::{
     CommitOutcome, ConflictOutcome, Effect, Finding, InspectOutcome, MergeOutcome, Merged,
     PlannedChange, Report, ResultOutcome, RollbackOutcome, Tested, UpdateOutcome, WorktreeOutcome,
 };
+use tidegate_core::workplace::Furnished;
 use tidegate_daemon::engine::Target;
 
 use super::course::World;
@@ -57,10 +58,12 @@ impl World {
             return answer.report();
         }
         match effect {
-            Effect::PrepareWorktree { feature, base, sync } => {
-                let outcome = match refused {
-                    Some(detail) => WorktreeOutcome::Failed { detail },
-                    None => self.prepare(target, feature, base.as_ref(), sync.as_ref()),
+            Effect::PrepareWorktree { feature, base, sync, discard } => {
+                let outcome = if let Some(detail) = refused {
+                    WorktreeOutcome::Failed { detail }
+                } else {
+                    self.discard(target, feature, discard.as_deref());
+                    self.prepare(target, feature, base.as_ref(), sync.as_ref())
                 };
                 Some(Report::Worktree { feature: feature.clone(), outcome })
             }
@@ -174,7 +177,9 @@ impl World {
             tip: base.clone(),
             dirty: super::merging::Tree::new(),
             elsewhere: false,
+            making: 1,
         });
+        let making = format!("making {}", branch.making);
         let (own, clean) = (branch.tip.clone(), branch.dirty.is_empty() && !branch.elsewhere);
         if let Some(sync) = sync
             && clean
@@ -190,7 +195,23 @@ impl World {
                 Err(paths) => return WorktreeOutcome::SyncConflict { paths },
             }
         }
-        WorktreeOutcome::Ready { path: format!("/nowhere/worktrees/{feature}"), base }
+        let furnished = Furnished { making, ..Furnished::default() };
+        WorktreeOutcome::Ready { path: format!("/nowhere/worktrees/{feature}"), base, furnished }
+    }
+
+    /// A worktree whose setup did not end well is made anew. Nobody has worked in it.
+    fn discard(&mut self, target: &Target, feature: &FeatureId, discard: Option<&str>) {
+        let Some(repo) = self.repos.get_mut(&target.place.common_dir) else { return };
+        let name = (target.run.id.clone(), feature.clone());
+        let Some(branch) = repo.branches.get_mut(&name) else { return };
+        if discard == Some(format!("making {}", branch.making).as_str()) {
+            branch.making += 1;
+            let lost = !branch.dirty.is_empty();
+            self.meet("a worktree made again");
+            if lost {
+                self.fail(|| format!("work of an agent on {feature} was thrown away"));
+            }
+        }
     }
 
     /// Lays a conflict with the target out in the worktree of a feature.

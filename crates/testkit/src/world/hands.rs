@@ -269,7 +269,12 @@ impl World {
                 exit.reason = Reason::Exited;
                 exit.code = Some(0);
             }
-            Some(Purpose::Gate { .. } | Purpose::Agent { .. } | Purpose::LauncherAgent { .. })
+            Some(
+                Purpose::Gate { .. }
+                | Purpose::Agent { .. }
+                | Purpose::LauncherAgent { .. }
+                | Purpose::Hook { .. },
+            )
             | None => {}
         }
         let report = Report::JobFinished { job: job.clone(), started, exit, ingested };

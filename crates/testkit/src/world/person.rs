@@ -141,7 +141,9 @@ fn needs(run: &Run) -> Vec<(FeatureId, Help)> {
                 Block::Conflict { .. } => Help::Resolve,
                 Block::TargetDirty { .. } | Block::RepoHeld { .. } => Help::Tidy,
                 Block::TargetMissing => Help::MakeTarget,
-                Block::Git { .. } | Block::Collision { waits: false, .. } => Help::Retry,
+                Block::Git { .. }
+                | Block::Resources { .. }
+                | Block::Collision { waits: false, .. } => Help::Retry,
                 Block::Collision { waits: true, .. } => return None,
                 Block::PushRefused { .. } | Block::Diverged { .. } => Help::Retry,
                 Block::LocalBehind { .. } => Help::Tidy,

@@ -51,6 +51,15 @@ impl World {
                 1 => vec![(1, Act::Hang)],
                 _ => vec![(self.dice.between(1, 5_000), Act::Judge)],
             },
+            Purpose::Hook { .. } => {
+                let end = match self.dice.below(12) {
+                    0 | 1 => Act::Exit(1),
+                    2 => Act::Die(9),
+                    3 => Act::Hang,
+                    _ => Act::Exit(0),
+                };
+                vec![(self.dice.between(1, 5_000), end)]
+            }
             Purpose::LauncherAgent { .. } => {
                 let end = self.dice.between(100, 40_000);
                 match self.dice.below(8) {

@@ -28,6 +28,8 @@ pub(super) struct Branch {
     pub(super) dirty: Tree,
     /// Whether its worktree is on another branch.
     pub(super) elsewhere: bool,
+    /// How often its worktree was made.
+    pub(super) making: u32,
 }
 
 /// A repository.

@@ -3,9 +3,11 @@
 use tidegate_core::ids::{AdhocId, InvalidName, LaneName, RoleName};
 use tidegate_core::launcher::Selection;
 use tidegate_core::plan::{
-    CollisionPolicy, CommitRule, IntegrityPolicy, OnFailure, ReviewPolicy, Role, RoleSpec, Strategy,
+    CollisionPolicy, CommitRule, GateRun, IntegrityPolicy, OnFailure, ReviewPolicy, Role, RoleSpec,
+    Strategy,
 };
 use tidegate_core::run::Work;
+use tidegate_core::workplace::HookSpec;
 use tidegate_daemon::engine::Command;
 
 use super::course::World;
@@ -54,6 +56,11 @@ fn crew_member(role: Role, builder: &RoleSpec) -> Option<RoleSpec> {
     Some(RoleSpec { name, ..builder.clone() })
 }
 
+fn hook() -> HookSpec {
+    let run = GateRun::Argv(vec!["sh".to_owned(), "hook.sh".to_owned()]);
+    HookSpec { run, env: std::collections::BTreeMap::new(), timeout_ms: 60_000 }
+}
+
 fn plan(dice: &mut Dice) -> Result<(Work, Blobs), InvalidName> {
     let mut builder = PlanBuilder::new("Harbour board")?;
     let waves = dice.between(1, 3);
@@ -92,6 +99,12 @@ fn plan(dice: &mut Dice) -> Result<(Work, Blobs), InvalidName> {
         }
         if dice.percent(20) {
             spec.commit = CommitRule::Agent;
+        }
+        if dice.percent(30) {
+            spec.worktree.setup = Some(hook());
+        }
+        if dice.percent(25) {
+            spec.worktree.teardown = Some(hook());
         }
         spec.active_max = u32::try_from(dice.between(1, 3)).unwrap_or(1);
         let ids: Vec<_> = spec.in_order().map(|(_, id)| id.clone()).collect();

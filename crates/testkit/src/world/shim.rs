@@ -206,5 +206,9 @@ fn limit_ms(purpose: &Purpose, run: &tidegate_core::run::Run) -> Option<u64> {
             let (spec, _) = run.plan()?;
             spec.gates.get(gate).map(|gate| gate.timeout_ms)
         }
+        Purpose::Hook { hook, .. } => {
+            let (spec, _) = run.plan()?;
+            spec.worktree.hook(*hook).map(|hook| hook.timeout_ms)
+        }
     }
 }

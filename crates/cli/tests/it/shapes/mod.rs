@@ -12,3 +12,4 @@ mod yards_names;
 mod yards_place;
 
 pub(crate) use mine::{Mine, changed};
+pub(crate) use yards_place::submodules;

@@ -46,7 +46,11 @@ fn newest(run: &Run) -> JobId {
 /// Takes a feature to the point where its builder runs.
 fn build(home: &mut TestHome, run: &mut Run, feature: &FeatureId) {
     home.input(run, &Input::Grant(Grant::Slot { feature: feature.clone() }));
-    let outcome = WorktreeOutcome::Ready { path: "/w".into(), base: oid('a') };
+    let outcome = WorktreeOutcome::Ready {
+        path: "/w".into(),
+        base: oid('a'),
+        furnished: tidegate_core::workplace::Furnished::default(),
+    };
     home.report(run, Report::Worktree { feature: feature.clone(), outcome });
 }
 

@@ -100,6 +100,7 @@ pub(crate) fn plan(review: ReviewPolicy) -> Work {
         retry: tidegate_core::run::Retry::default(),
         stall_after_ms: None,
         env_pass: Vec::new(),
+        worktree: tidegate_core::workplace::WorktreeSpec::default(),
     };
     let state = Plan::new(&spec);
     Work::Plan { spec, state }

@@ -12,7 +12,8 @@ use tidegate_core::run::{Captured, Event, Feedback, Submitted, Wait};
 use tidegate_core::time::{BootMs, WallMs};
 
 use super::parts::{
-    agent, agent_end, blocks, exit, exits, feature, feedbacks, gate, inspection, job, journal,
+    agent, agent_end, blocks, exit, exits, feature, feedbacks, furnished, gate, inspection, job,
+    journal,
     merged, oid, paths, planned, purposes, registrations, run_id, settlements, started, tested,
 };
 use super::works::works;
@@ -112,6 +113,8 @@ fn feature_events() -> Vec<Event> {
     let mut events = vec![
         Event::FeatureAdmitted { feature: f() },
         Event::WorktreeReady { feature: f(), path: "/w".into(), base: oid('a') },
+        Event::WorktreeFurnished { feature: f(), furnished: furnished() },
+        Event::WorktreeSetUp { feature: f(), job: job(2) },
         Event::AttemptFailed { feature: f(), job: job(2), counted: true, wait: Some(wait) },
         Event::AttemptFailed { feature: f(), job: job(2), counted: false, wait: None },
         Event::RetryDue { feature: f() },

@@ -13,6 +13,7 @@ use tidegate_core::run::{
     PlannedChange, Purpose, Tested, WorkStep,
 };
 use tidegate_core::time::WallMs;
+use tidegate_core::workplace::{Furnished, Hook, NotCopied};
 
 pub(super) fn run_id() -> RunId {
     RunId::from_parts(77, 0x1234)
@@ -116,6 +117,7 @@ pub(super) fn blocks() -> Vec<Block> {
         Block::TargetDirty { paths: paths(), why: "rebase".into() },
         Block::TargetMissing,
         Block::RepoHeld { by: "home h2".into() },
+        Block::Resources { detail: detail() },
         Block::Git { detail: detail() },
         Block::Collision { with: feature("berths"), paths: paths(), waits: true },
         Block::Review { detail: detail() },
@@ -152,6 +154,7 @@ pub(crate) fn feature_states() -> Vec<FeatureState> {
         FeatureState::Queued,
         FeatureState::Working { role: Role::Builder, step: WorkStep::AwaitingSlot },
         FeatureState::Working { role: Role::Builder, step: WorkStep::Preparing },
+        FeatureState::Working { role: Role::Builder, step: WorkStep::SettingUp(job(2)) },
         FeatureState::Working { role: Role::Builder, step: WorkStep::Agent(job(2)) },
         FeatureState::Working { role: Role::Builder, step: WorkStep::Committing(job(2)) },
         FeatureState::Working { role: Role::Reviewer, step: WorkStep::Reading(job(2)) },
@@ -193,9 +196,24 @@ pub(crate) fn purposes() -> Vec<Purpose> {
         },
         Purpose::LauncherAgent { agent: agent(), role: None, argv: vec![], terminal: false },
         Purpose::Agent { feature: feature("berths"), role: role(), iteration: 2 },
+        Purpose::Hook { feature: feature("berths"), hook: Hook::Setup, making: "m".into() },
+        Purpose::Hook { feature: feature("berths"), hook: Hook::Teardown, making: "m".into() },
         gate_of(Phase::Branch),
         gate_of(Phase::Merge),
     ]
+}
+
+pub(super) fn furnished() -> Furnished {
+    Furnished {
+        making: "m-1".into(),
+        ports: vec![20_000, 20_001],
+        included: paths(),
+        left_out: vec![NotCopied { path: "b".into(), why: "so".into() }],
+        submodules: paths(),
+        empty_submodules: paths(),
+        pointers: paths(),
+        sparse: true,
+    }
 }
 
 pub(super) fn agent() -> AgentId {

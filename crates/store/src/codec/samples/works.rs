@@ -13,10 +13,11 @@ use tidegate_core::plan::{
     WaveSpec,
 };
 use tidegate_core::run::{Feature, Plan, Work};
+use tidegate_core::workplace::{HookSpec, LfsPolicy, SubmodulePolicy, WorktreeSpec};
 
 use super::parts::{
-    agent, exit, feature, feature_states, feedbacks, gate, job, journal, paths, registrations,
-    settlements, tested,
+    agent, exit, feature, feature_states, feedbacks, furnished, gate, job, journal, paths,
+    registrations, settlements, tested,
 };
 
 pub(super) fn launcher_spec(style: SelectionStyle) -> LauncherSpec {
@@ -46,6 +47,11 @@ pub(super) fn launcher_state() -> Launcher {
         settled: Some(settlements().remove(0)),
         swept: true,
     }
+}
+
+fn hook_spec(run: GateRun) -> HookSpec {
+    let env = BTreeMap::from([("K".to_owned(), "v".to_owned())]);
+    HookSpec { run, env, timeout_ms: 7 }
 }
 
 pub(super) fn plan_spec() -> PlanSpec {
@@ -112,6 +118,17 @@ pub(super) fn plan_spec() -> PlanSpec {
         retry: tidegate_core::run::Retry { backoff_ms: 5, backoff_ms_max: 6 },
         stall_after_ms: Some(7),
         env_pass: vec!["LANG".into()],
+        worktree: WorktreeSpec {
+            setup: Some(hook_spec(GateRun::Argv(paths()))),
+            teardown: Some(hook_spec(GateRun::Script("x | y".into()))),
+            setup_gates: true,
+            include: false,
+            submodules: SubmodulePolicy::Off,
+            lfs: LfsPolicy::Pull,
+            ports: 2,
+            port_first: 1024,
+            port_last: 65535,
+        },
     }
 }
 
@@ -131,11 +148,21 @@ pub(super) fn works() -> Vec<Work> {
     works.push(Work::Plan { spec, state });
     let mut spec = plan_spec();
     (spec.landing.strategy, spec.review) = (Strategy::Merge, ReviewPolicy::Auto);
+    spec.worktree = WorktreeSpec::default();
     (spec.on_failure, spec.commit) = (OnFailure::Continue, CommitRule::Auto);
     let features = feature_states().into_iter().enumerate().map(|(place, state)| {
         let id = feature(&format!("f{place}"));
         let feedback = feedbacks().get(place % 6).cloned();
-        (id, Feature { state, feedback, tested: Some(tested()), ..Feature::default() })
+        (
+            id,
+            Feature {
+                state,
+                feedback,
+                tested: Some(tested()),
+                furnished: furnished(),
+                ..Feature::default()
+            },
+        )
     });
     works.push(Work::Plan { spec, state: Plan { features: features.collect() } });
     works

@@ -13,4 +13,8 @@ pub(in super::super) struct Book {
     pub(super) passed: BTreeSet<(GateName, Oid)>,
     /// How each target was moved, by run and feature.
     pub(super) landings: BTreeMap<(RunId, FeatureId), Oid>,
+    /// The making of each worktree that a setup was started in, until a teardown was.
+    pub(super) setups: BTreeMap<(RunId, FeatureId), String>,
+    /// Makings of worktrees that agents were let into: their work is not thrown away.
+    pub(super) worked: BTreeSet<(RunId, FeatureId, String)>,
 }

@@ -4,6 +4,7 @@
 use tidegate_core::ids::{FeatureId, JobId};
 use tidegate_core::plan::OnFailure;
 use tidegate_core::run::{FeatureState, Purpose, Run};
+use tidegate_core::workplace::Hook;
 
 use super::super::course::World;
 use super::super::host::Kind;
@@ -24,6 +25,7 @@ impl World {
             self.fail(|| format!("I4: {job} starts after the end of its run"));
         }
         self.check_room(job);
+        self.check_hook(job);
         let Some(dir) = self.host.dir(job) else { return };
         let first = dir.target.run.jobs.get(job).is_some_and(|row| row.attempt == 1);
         if let Purpose::Agent { feature, .. } = dir.purpose.clone()
@@ -34,6 +36,42 @@ impl World {
             if let Some(why) = self.too_early(&run, &feature) {
                 self.fail(|| format!("barrier: {feature} of {} starts, but {why}", run.id));
             }
+        }
+    }
+
+    /// A setup runs once in each making of a worktree, and no agent comes before it has.
+    fn check_hook(&mut self, job: &JobId) {
+        let Some(dir) = self.host.dir(job) else { return };
+        let run = std::sync::Arc::clone(&dir.target.run);
+        let Some((spec, plan)) = run.plan() else { return };
+        match dir.purpose.clone() {
+            Purpose::Hook { feature, hook: Hook::Setup, making } => {
+                self.meet("a setup");
+                let name = (run.id.clone(), feature.clone());
+                let again = self.book.setups.insert(name, making.clone()).as_ref() == Some(&making);
+                let kept = (run.id.clone(), feature, making.clone());
+                if again && !self.book.worked.contains(&kept) {
+                    self.fail(|| format!("{job} sets {making} up a second time"));
+                }
+            }
+            Purpose::Hook { feature, hook: Hook::Teardown, .. } => {
+                self.meet("a teardown");
+                if plan.features.get(&feature).is_none_or(|feature| !feature.is_terminal()) {
+                    self.fail(|| format!("{job} tears down what {feature} still needs"));
+                }
+                self.book.setups.remove(&(run.id.clone(), feature));
+            }
+            Purpose::Agent { feature, .. } => {
+                let name = (run.id.clone(), feature.clone());
+                match self.book.setups.get(&name).cloned() {
+                    Some(making) => drop(self.book.worked.insert((name.0, feature, making))),
+                    None if spec.worktree.setup.is_some() => {
+                        self.fail(|| format!("{job} starts where no setup has run"));
+                    }
+                    None => {}
+                }
+            }
+            Purpose::Gate { .. } | Purpose::Launcher { .. } | Purpose::LauncherAgent { .. } => {}
         }
     }
 
@@ -72,7 +110,11 @@ impl World {
                         shared = Some(*slot);
                     }
                 }
-                Some((Purpose::Launcher { .. } | Purpose::LauncherAgent { .. }, _)) | None => {}
+                Some((
+                    Purpose::Launcher { .. } | Purpose::LauncherAgent { .. } | Purpose::Hook { .. },
+                    _,
+                ))
+                | None => {}
             }
         }
         let caps = self.caps;
