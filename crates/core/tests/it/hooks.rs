@@ -9,8 +9,8 @@ use tidegate_core::run::{
 use tidegate_core::workplace::{Furnished, Hook};
 
 use crate::fixture::{
-    NOW, Shape, cancel, claim, exit, exited, fid, job_finished, kinds, newest, oid, plan_run,
-    stopped, take, waves,
+    NOW, Shape, cancel, capture_all, claim, exit, exited, fid, job_finished, kinds, newest, oid,
+    plan_run, stopped, take, waves,
 };
 use crate::matrix::{commit, retry, slot, tested, worktree};
 
@@ -36,7 +36,9 @@ fn setting_up() -> Run {
 
 fn end(run: &mut Run, code: i32) -> Vec<&'static str> {
     let job = newest(run);
-    kinds(&take(run, &job_finished(job, exited(code))))
+    let mut told = take(run, &job_finished(job, exited(code)));
+    told.extend(capture_all(run));
+    kinds(&told)
 }
 
 fn purpose(run: &Run) -> Purpose {
@@ -102,13 +104,14 @@ fn setup_that_a_reboot_cut_off_does_not_count_and_its_making_is_thrown_away() {
 fn worktree_that_is_set_up_is_not_set_up_again_unless_it_was_made_again() {
     let mut run = setting_up();
     end(&mut run, 0);
-    assert_eq!(end(&mut run, 3), ["job-finished", "snapshot-skipped", "attempt-failed"]);
+    assert_eq!(end(&mut run, 3), ["job-finished", "snapshot-taken", "attempt-failed"]);
     assert_eq!(discard(&run), None);
     assert_eq!(made(&mut run, "one"), ["worktree-ready", "job-created"]);
     assert!(matches!(purpose(&run), Purpose::Agent { .. }));
     // Its folder was lost, and made again.
     let job = newest(&run);
     take(&mut run, &job_finished(job, exit(Reason::LostReboot, None)));
+    capture_all(&mut run);
     made(&mut run, "two");
     assert_eq!(purpose(&run), hook(Hook::Setup, "two"));
 }

@@ -13,8 +13,8 @@ use tidegate_core::time::{BootMs, WallMs};
 
 use super::parts::{
     agent, agent_end, blocks, exit, exits, feature, feedbacks, furnished, gate, inspection, job,
-    journal,
-    merged, oid, paths, planned, purposes, registrations, run_id, settlements, started, tested,
+    journal, merged, oid, paths, planned, purposes, registrations, run_id, settlements, started,
+    tested,
 };
 use super::works::works;
 
