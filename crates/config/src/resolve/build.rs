@@ -74,10 +74,8 @@ pub(super) fn build(
     let retry =
         Retry { backoff_ms: config.backoff_ms.value, backoff_ms_max: config.max_backoff_ms.value };
     let builder = role_spec("builder", config, &mut blobs)?;
-    let target = match &doc.target {
-        Some(target) => branch_ref(&target.value).ok()?,
-        None => config.target.value.clone(),
-    };
+    let own_target = doc.target.as_ref().map(|target| branch_ref(&target.value));
+    let target = own_target.transpose().ok()?.unwrap_or_else(|| config.target.value.clone());
     let merge_gates = gate_names(&config.merge_gates.value)?;
     let spec = PlanSpec {
         title: title_of(doc, &bundle.plan.path),

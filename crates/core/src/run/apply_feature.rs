@@ -53,18 +53,9 @@ impl Feature {
     pub(super) fn apply(&mut self, event: &Event, trail: &mut Trail) {
         match event {
             Event::FeatureAdmitted { .. } => self.admitted(trail),
-            Event::WorktreeReady { path, base, .. } => {
-                self.worktree = Some(path.clone());
-                self.base = Some(base.clone());
-                self.sync = None;
-                trail.again = false;
-                trail.stands = true;
-            }
-            Event::WorktreeFurnished { furnished, .. } => self.furnished = furnished.clone(),
-            Event::WorktreeSetUp { .. } => {
-                self.failures = 0;
-                trail.set_up = trail.setting_up.take();
-            }
+            Event::WorktreeReady { .. }
+            | Event::WorktreeFurnished { .. }
+            | Event::WorktreeSetUp { .. } => self.apply_of_worktree(event, trail),
             Event::AttemptFailed { counted, wait, .. } => self.tried(*counted, *wait, trail),
             Event::RetryDue { .. } => self.wait = None,
             Event::BuilderFinished { job, .. } => {

@@ -279,6 +279,15 @@ fn merge_of(id: &FeatureId, feature: &Feature) -> Option<Effect> {
     Some(Effect::Merge { feature: id.clone(), commit, reverts })
 }
 
+fn worktree_of(id: &FeatureId, feature: &Feature, run: &Run) -> Effect {
+    Effect::PrepareWorktree {
+        feature: id.clone(),
+        base: feature.base.clone(),
+        sync: feature.sync.clone(),
+        discard: run.half_made(id),
+    }
+}
+
 fn outstanding_of_feature(
     id: &FeatureId,
     feature: &Feature,
@@ -295,15 +304,9 @@ fn outstanding_of_feature(
             "result",
             Effect::ReadResult { feature: id.clone(), role: *role, job: job.clone() },
         ),
-        FeatureState::Working { step: WorkStep::Preparing, .. } => named(
-            "worktree",
-            Effect::PrepareWorktree {
-                feature: id.clone(),
-                base: feature.base.clone(),
-                sync: feature.sync.clone(),
-                discard: run.half_made(id),
-            },
-        ),
+        FeatureState::Working { step: WorkStep::Preparing, .. } => {
+            named("worktree", worktree_of(id, feature, run))
+        }
         FeatureState::Working { step: WorkStep::Committing(job), .. } => named(
             "commit",
             Effect::Commit {

@@ -97,6 +97,28 @@ impl Run {
     }
 }
 
+impl Feature {
+    /// How it evolves by a fact about its worktree.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "only facts of worktrees are handed here")]
+    pub(super) fn apply_of_worktree(&mut self, event: &Event, trail: &mut Trail) {
+        match event {
+            Event::WorktreeReady { path, base, .. } => {
+                self.worktree = Some(path.clone());
+                self.base = Some(base.clone());
+                self.sync = None;
+                trail.again = false;
+                trail.stands = true;
+            }
+            Event::WorktreeFurnished { furnished, .. } => self.furnished = furnished.clone(),
+            Event::WorktreeSetUp { .. } => {
+                self.failures = 0;
+                trail.set_up = trail.setting_up.take();
+            }
+            _ => {}
+        }
+    }
+}
+
 impl Trail {
     /// A hook's job was decided on.
     pub(super) fn hook_begins(&mut self, hook: Hook, making: &str) {

@@ -191,12 +191,8 @@ impl World {
                 Report::Merge { feature, outcome: self.git.merge(&mut self.tape, &commit) }
             }
             Effect::UpdateTarget { feature, merged } => {
-                let commit = merged.commit.clone();
-                Report::Update {
-                    feature,
-                    commit,
-                    outcome: self.git.update(&mut self.tape, &merged),
-                }
+                let outcome = self.git.update(&mut self.tape, &merged);
+                Report::Update { feature, commit: merged.commit, outcome }
             }
             Effect::AwaitClean { feature } => Report::TargetClean { feature },
         };

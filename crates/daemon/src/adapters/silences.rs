@@ -15,7 +15,7 @@ use tidegate_process::activity::{self, Activity};
 use super::context::Shared;
 
 /// Longest and shortest time between two looks.
-const LOOK_MAX: Duration = Duration::from_secs(60);
+const LOOK_MAX: Duration = Duration::from_mins(1);
 const LOOK_MIN: Duration = Duration::from_millis(50);
 /// Processor time that is no sign of life: a runtime's own timers take that much of a second.
 const IDLE_CPU_PER_MILLE: u128 = 2;
@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn output_and_work_are_signs_and_the_timers_of_a_runtime_are_none() {
         let at = |written, cpu_ms| Activity { written, cpu_ms };
-        let minute = Duration::from_secs(60);
+        let minute = Duration::from_mins(1);
         assert!(is_sign(at(5, 0), at(6, 0), minute));
         assert!(is_sign(at(5, 0), at(5, 200), minute));
         assert!(!is_sign(at(5, 0), at(5, 60), minute), "one per mille of a minute");

@@ -4,12 +4,13 @@ use tidegate_core::ids::{FeatureId, Oid};
 use tidegate_core::plan::{CommitRule, Role, Strategy};
 use tidegate_core::run::{
     CommitOutcome, ConflictOutcome, Effect, Finding, InspectOutcome, MergeOutcome, Merged,
-    PlannedChange, Report, ResultOutcome, RollbackOutcome, Tested, UpdateOutcome, WorktreeOutcome,
+    PlannedChange, Report, ResultOutcome, Tested, UpdateOutcome, WorktreeOutcome,
 };
 use tidegate_core::workplace::Furnished;
 use tidegate_daemon::engine::Target;
 
 use super::course::World;
+use super::held::held;
 use super::repo::Branch;
 use crate::faults::Mutation;
 
@@ -362,51 +363,4 @@ impl World {
 /// The target ref of a plan run.
 pub(super) fn refname(target: &Target) -> &str {
     target.run.plan().map_or("refs/heads/main", |(spec, _)| spec.target.as_str())
-}
-
-/// What comes of work in a repository that another home serves.
-enum Held {
-    Told(Box<Report>),
-    Waits,
-}
-
-impl Held {
-    fn report(self) -> Option<Report> {
-        match self {
-            Self::Told(report) => Some(*report),
-            Self::Waits => None,
-        }
-    }
-}
-
-/// `None` when the work needs no repository.
-fn held(effect: &Effect) -> Option<Held> {
-    match effect {
-        Effect::Rollback { feature, to, .. } => {
-            let outcome = RollbackOutcome::Failed { detail: "another home".to_owned() };
-            let report = Report::RolledBack { feature: feature.clone(), to: *to, outcome };
-            Some(Held::Told(Box::new(report)))
-        }
-        Effect::PrepareWorktree { feature, .. }
-        | Effect::PrepareConflict { feature }
-        | Effect::Commit { feature, .. }
-        | Effect::Merge { feature, .. } => {
-            let by = "another home".to_owned();
-            let report = Report::RepoHeld { feature: feature.clone(), by };
-            Some(Held::Told(Box::new(report)))
-        }
-        Effect::UpdateTarget { .. }
-        | Effect::Inspect { .. }
-        | Effect::AwaitClean { .. }
-        | Effect::AwaitRepo { .. }
-        | Effect::AwaitRetry { .. } => Some(Held::Waits),
-        // What is captured stands in the home.
-        Effect::WatchWorktree { .. }
-        | Effect::Capture { .. }
-        | Effect::SuperviseJob { .. }
-        | Effect::StopJob { .. }
-        | Effect::WatchAgents { .. }
-        | Effect::SweepAgents { .. }
-        | Effect::ReadResult { .. } => None,
-    }
 }

@@ -12,6 +12,7 @@ mod daemon;
 mod dice;
 mod gitwork;
 mod hands;
+mod held;
 mod host;
 mod merging;
 mod oracle;

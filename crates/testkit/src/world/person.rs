@@ -139,16 +139,19 @@ fn needs(run: &Run) -> Vec<(FeatureId, Help)> {
             }
             FeatureState::Blocked(block) => match block {
                 Block::Conflict { .. } => Help::Resolve,
-                Block::TargetDirty { .. } | Block::RepoHeld { .. } => Help::Tidy,
+                Block::TargetDirty { .. } | Block::RepoHeld { .. } | Block::LocalBehind { .. } => {
+                    Help::Tidy
+                }
                 Block::TargetMissing => Help::MakeTarget,
                 Block::Git { .. }
                 | Block::Resources { .. }
+                | Block::PushRefused { .. }
+                | Block::Diverged { .. }
                 | Block::Collision { waits: false, .. } => Help::Retry,
-                Block::Collision { waits: true, .. } => return None,
-                Block::PushRefused { .. } | Block::Diverged { .. } => Help::Retry,
-                Block::LocalBehind { .. } => Help::Tidy,
-                // These wait for a person's consent, and were met above.
-                Block::Review { .. } | Block::SilentRevert { .. } => return None,
+                // What waits for a person's consent was met above.
+                Block::Collision { waits: true, .. }
+                | Block::Review { .. }
+                | Block::SilentRevert { .. } => return None,
                 Block::Quarantine { job, .. } => Help::EndJob(job.clone()),
             },
             FeatureState::InReview

@@ -100,12 +100,8 @@ fn plan(dice: &mut Dice) -> Result<(Work, Blobs), InvalidName> {
         if dice.percent(20) {
             spec.commit = CommitRule::Agent;
         }
-        if dice.percent(30) {
-            spec.worktree.setup = Some(hook());
-        }
-        if dice.percent(25) {
-            spec.worktree.teardown = Some(hook());
-        }
+        spec.worktree.setup = dice.percent(30).then(hook);
+        spec.worktree.teardown = dice.percent(25).then(hook);
         spec.active_max = u32::try_from(dice.between(1, 3)).unwrap_or(1);
         let ids: Vec<_> = spec.in_order().map(|(_, id)| id.clone()).collect();
         for (at, id) in ids.iter().enumerate() {

@@ -54,6 +54,20 @@ fn hook_spec(run: GateRun) -> HookSpec {
     HookSpec { run, env, timeout_ms: 7 }
 }
 
+fn worktree_spec() -> WorktreeSpec {
+    WorktreeSpec {
+        setup: Some(hook_spec(GateRun::Argv(paths()))),
+        teardown: Some(hook_spec(GateRun::Script("x | y".into()))),
+        setup_gates: true,
+        include: false,
+        submodules: SubmodulePolicy::Off,
+        lfs: LfsPolicy::Pull,
+        ports: 2,
+        port_first: 1024,
+        port_last: 65535,
+    }
+}
+
 pub(super) fn plan_spec() -> PlanSpec {
     let blob = crate::chain::blob_id(b"x");
     let scribe = AgentName::new("scribe").unwrap();
@@ -118,17 +132,7 @@ pub(super) fn plan_spec() -> PlanSpec {
         retry: tidegate_core::run::Retry { backoff_ms: 5, backoff_ms_max: 6 },
         stall_after_ms: Some(7),
         env_pass: vec!["LANG".into()],
-        worktree: WorktreeSpec {
-            setup: Some(hook_spec(GateRun::Argv(paths()))),
-            teardown: Some(hook_spec(GateRun::Script("x | y".into()))),
-            setup_gates: true,
-            include: false,
-            submodules: SubmodulePolicy::Off,
-            lfs: LfsPolicy::Pull,
-            ports: 2,
-            port_first: 1024,
-            port_last: 65535,
-        },
+        worktree: worktree_spec(),
     }
 }
 
