@@ -4,9 +4,12 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+#[cfg(feature = "failpoints")]
 use serde_json::json;
 
-use crate::harness::{Fence, Home, end, is_gone, namespace, until};
+#[cfg(feature = "failpoints")]
+use crate::harness::end;
+use crate::harness::{Fence, Home, is_gone, namespace, until};
 use crate::plan_stage::{Stage, feature, waves};
 
 /// A home on a small disk of its own; `None` where the system does not allow one.

@@ -137,7 +137,7 @@ esac"#;
 
 #[test]
 fn change_that_deletes_a_test_waits_for_a_person() {
-    let stage = Stage::new(r#"git rm --quiet tests/test_tide.py; echo x >a.txt"#, "true");
+    let stage = Stage::new("git rm --quiet tests/test_tide.py; echo x >a.txt", "true");
     let repo = stage.home.repo();
     repo.write("tests/test_tide.py", "def test_tide():\n    assert tide() == 3\n");
     repo.git(&["add", "tests"]);

@@ -72,7 +72,8 @@ fn picture(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
             let kind = path.symlink_metadata().unwrap().file_type();
             if name == Path::new(".git") {
                 continue;
-            } else if kind.is_dir() {
+            }
+            if kind.is_dir() {
                 folders.push(path);
             } else if kind.is_symlink() {
                 let target = std::fs::read_link(&path).unwrap();
@@ -159,7 +160,7 @@ fn end_of_each_attempt_is_captured_whatever_its_code() {
 
 #[test]
 fn feature_in_review_goes_back_to_a_snapshot_and_is_built_from_there() {
-    let agent = r#"if [ ! -e first.txt ]; then echo 1 >first.txt; else echo 2 >second.txt; fi"#;
+    let agent = "if [ ! -e first.txt ]; then echo 1 >first.txt; else echo 2 >second.txt; fi";
     let words = [("policy = \"auto\"", "policy = \"person\"")];
     let stage = Stage::with(agent, "true", &words);
     let run = stage.submit(&one_wave(&["a"]));

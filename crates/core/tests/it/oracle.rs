@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tidegate_core::admission::{Caps, grants};
 use tidegate_core::ids::{FeatureId, GateName, Oid};
-use tidegate_core::plan::{OnFailure, ReviewPolicy};
+use tidegate_core::plan::OnFailure;
 use tidegate_core::run::{
     Block, Effect, EffectKey, Event, Feature, FeatureState, Input, JobState, LandStep, Phase,
-    Purpose, Run, Status, Work,
+    Purpose, Run, Status, Work, awaits_person,
 };
 use tidegate_core::workplace::Hook;
 
@@ -302,9 +302,9 @@ fn has_a_way_forward(run: &Run) -> bool {
     }
     let (spec, plan) = run.plan().unwrap();
     plan.features.values().any(|feature| match &feature.state {
-        FeatureState::InReview => spec.review == ReviewPolicy::Person,
-        FeatureState::Blocked(Block::TargetDirty { .. } | Block::RepoHeld { .. }) => false,
-        FeatureState::Blocked(_) => true,
+        _ if awaits_person(spec, feature) => true,
+        FeatureState::Blocked(Block::TargetDirty { .. } | Block::LocalBehind { .. }) => false,
+        FeatureState::Blocked(block) => !block.ends_by_itself(),
         _ => false,
     })
 }

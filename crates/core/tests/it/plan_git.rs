@@ -97,7 +97,7 @@ impl Git {
         }
     }
 
-    pub(crate) fn lay_out(&mut self, tape: &mut Tape) -> ConflictOutcome {
+    pub(crate) fn lay_out(tape: &mut Tape) -> ConflictOutcome {
         match tape.below(6) {
             3 => ConflictOutcome::Clean,
             4 => ConflictOutcome::TargetMissing,

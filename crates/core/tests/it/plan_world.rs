@@ -173,7 +173,7 @@ impl World {
                 Report::Worktree { feature, outcome }
             }
             Effect::PrepareConflict { feature } => {
-                Report::Conflict { outcome: self.git.lay_out(&mut self.tape), feature }
+                Report::Conflict { outcome: Git::lay_out(&mut self.tape), feature }
             }
             Effect::Inspect { .. } | Effect::ReadResult { .. } => {
                 told_by_crew(&mut self.tape, effect).unwrap()

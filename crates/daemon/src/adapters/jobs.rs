@@ -29,6 +29,7 @@ pub(super) struct Jobs {
     pub(super) spawner: Spawner,
     pub(super) watcher: Watcher,
     pub(super) silences: Arc<Silences>,
+    pub(super) stalls: stalls::Armed,
     entries: Mutex<HashMap<JobId, Entry>>,
 }
 
@@ -86,9 +87,9 @@ impl Jobs {
             spawner: Spawner::start(shim, ended)?,
             watcher: Watcher::start(hints)?,
             silences: Silences::new(ctx),
+            stalls: stalls::Armed::default(),
             entries: Mutex::default(),
         });
-        stalls::watch(&jobs);
         let listener = Arc::downgrade(&jobs);
         std::thread::Builder::new().name("job-hints".into()).spawn(move || {
             listen(&changes, &listener);
@@ -157,6 +158,7 @@ impl Jobs {
             entry.target = target.clone();
             note(entry);
         }
+        stalls::watch(self);
         self.look(id);
     }
 
@@ -232,6 +234,11 @@ impl Jobs {
         let report =
             tidegate_core::run::Report::JobStarted { job: id.clone(), started: started.clone() };
         self.ctx.report(id.run(), report);
+    }
+
+    /// Whether no job is supervised.
+    pub(super) fn is_empty(&self) -> bool {
+        self.entries().is_empty()
     }
 
     /// The jobs whose shim is known, as they are now.

@@ -1,6 +1,7 @@
 //! Notices shims that live and do not act. Nothing is concluded about their jobs, whose locks are
 //! held; it is noted for readers, and a stop that waits is given as soon as they act again.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -11,23 +12,41 @@ use tidegate_process::stalled;
 use super::jobs::{Entry, Jobs};
 
 /// Time between two looks: a line of `/proc` per job.
-const PAUSE: Duration = Duration::from_secs(2);
+const PAUSE: Duration = Duration::from_secs(5);
 
-/// From now on looks at every shim now and then, as long as `jobs` lives.
+/// Whether the next look is under way. There is none while there is no job: an idle daemon sleeps.
+#[derive(Debug, Default)]
+pub(super) struct Armed(AtomicBool);
+
+/// From now on looks at every shim now and then, as long as there are jobs.
 pub(super) fn watch(jobs: &Arc<Jobs>) {
+    if !jobs.stalls.0.swap(true, Ordering::SeqCst) {
+        again(jobs);
+    }
+}
+
+fn again(jobs: &Arc<Jobs>) {
     let weak = Arc::downgrade(jobs);
     jobs.ctx.workers.after(PAUSE, move || look(&weak));
 }
 
 fn look(jobs: &Weak<Jobs>) {
     let Some(jobs) = jobs.upgrade() else { return };
+    if jobs.is_empty() {
+        jobs.stalls.0.store(false, Ordering::SeqCst);
+        // A job may have come between the two lines, and relied on this look.
+        if !jobs.is_empty() {
+            watch(&jobs);
+        }
+        return;
+    }
     for (id, entry) in jobs.with_shims() {
         let Some(shim) = &entry.shim else { continue };
         if look_at(&id, &entry, shim) {
             jobs.act_again(&id);
         }
     }
-    watch(&jobs);
+    again(&jobs);
 }
 
 /// Notes what is seen of one shim; true when it acts again.

@@ -33,7 +33,8 @@ fn samples_hold_every_kind_that_the_codec_knows() {
 
 #[test]
 fn every_fact_of_the_home_survives_the_way_there_and_back() {
-    let sampled: BTreeSet<&str> = samples::home_events().iter().map(|event| event.kind()).collect();
+    let sampled: BTreeSet<&str> =
+        samples::home_events().iter().map(tidegate_core::home::HomeEvent::kind).collect();
     assert_eq!(sampled, super::HOME_KINDS.iter().copied().collect());
     for event in samples::home_events() {
         assert_eq!(read_home_event(event.kind(), &home_body(&event)).unwrap(), event);

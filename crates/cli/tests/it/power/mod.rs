@@ -9,10 +9,13 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
+#[cfg(feature = "failpoints")]
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::harness::{Home, let_pass, post, signal, until};
+#[cfg(feature = "failpoints")]
+use crate::harness::signal;
+use crate::harness::{Home, let_pass, post, until};
 use disk::Disk;
 
 /// Random cuts of one run of the tests.
@@ -22,6 +25,7 @@ const CLIENTS: usize = 3;
 /// Homes are made anew after so many cuts: the history that is read grows.
 const CUTS_PER_HOME: u64 = 10;
 
+#[cfg(feature = "failpoints")]
 /// Points between the write of a record and its durability, with how often they are passed first.
 const POINTS: [&str; 9] = [
     "jobdir.before_rename",
