@@ -98,6 +98,9 @@ impl Repo {
         wanted.sort();
         wanted.dedup();
         let mut texts = Texts::default();
+        // What has no lines for us is not read at all: it may be of any size.
+        let (wanted, large) = self.apart_by_size(wanted)?;
+        texts.0.extend(large.into_iter().map(|oid| (oid, None)));
         if wanted.is_empty() {
             return Ok(texts);
         }
@@ -107,10 +110,28 @@ impl Repo {
         for oid in wanted {
             let (text, after) = parse_blob(rest).ok_or(GitError::Unparsable { doing })?;
             rest = after;
-            let is_text = text.len() <= LINES_UP_TO && !text[..text.len().min(8000)].contains(&0);
+            let is_text = !text[..text.len().min(8000)].contains(&0);
             texts.0.insert(oid, is_text.then(|| text.to_vec()));
         }
         Ok(texts)
+    }
+
+    /// Those whose lines are looked at, and those that are too large for it.
+    fn apart_by_size(&self, oids: Vec<Oid>) -> Result<(Vec<Oid>, Vec<Oid>)> {
+        let doing = "asking for sizes";
+        if oids.is_empty() {
+            return Ok((Vec::new(), Vec::new()));
+        }
+        let input = oids.iter().map(Oid::as_str).collect::<Vec<_>>().join("\n") + "\n";
+        let call = self.read(doing).args(["cat-file", "--batch-check=%(objectsize)"]);
+        let sizes = call.stdin(input).text()?;
+        let sizes: Option<Vec<usize>> = sizes.lines().map(|size| size.parse().ok()).collect();
+        let sizes = sizes.filter(|sizes| sizes.len() == oids.len());
+        let sizes = sizes.ok_or(GitError::Unparsable { doing })?;
+        let (small, large): (Vec<_>, Vec<_>) =
+            oids.into_iter().zip(sizes).partition(|(_, size)| *size <= LINES_UP_TO);
+        let names = |some: Vec<(Oid, usize)>| some.into_iter().map(|(oid, _)| oid).collect();
+        Ok((names(small), names(large)))
     }
 }
 

@@ -44,15 +44,26 @@ echo "$feature" >"$feature.txt""#;
 }
 
 #[test]
-fn protected_remote_is_not_touched_and_the_landing_is_the_local_branch() {
+fn protected_remote_refuses_and_the_local_branch_is_not_ahead_of_it() {
     let stage = Stage::on(yards_place::protected, "echo a >a", &[NO_CHECK]);
+    let repo = stage.home.repo();
     let remote = Repo::at(&stage.home.beside("remote.git"));
-    let there = remote.git(&["for-each-ref"]);
+    let (there, tip) = (remote.git(&["for-each-ref"]), stage.tip());
     let run = stage.submit(&one_wave(&["a"]));
+    let document = stage.needs_person(&run);
+    let blocked = &feature(&document, "a")["blocked"];
+    assert_eq!(blocked["reason"], "push_refused", "{blocked:#}");
+    assert!(stage.home.beside("pre-push").exists(), "the user's own hook was asked");
+    assert_eq!((remote.git(&["for-each-ref"]), stage.tip()), (there.clone(), tip));
+    stage.home.run(&["cancel", &run, "--wait"]).ends_with(0);
+    // Where nothing is to be pushed, it lands here alone.
+    let local = ("strategy = \"merge\"", "strategy = \"merge\"\nremote = \"off\"");
+    stage.config(&[NO_CHECK, local]);
+    let run = stage.submit(&one_wave(&["b"]));
     stage.ends(&run, "completed");
     assert_eq!(stage.on_target("a").as_deref(), Some("a\n"));
     assert_eq!(remote.git(&["for-each-ref"]), there);
-    assert!(!stage.home.beside("pre-push").exists(), "nothing was pushed");
+    assert_eq!(repo.git(&["status", "--porcelain"]), "");
     stage.close();
 }
 

@@ -82,6 +82,8 @@ pub(crate) fn shallow(folder: &Path) -> Repo {
     source.write("feature.txt", "feature\n");
     source.commit("feature");
     source.git(&["checkout", "--quiet", "main"]);
+    // A landing goes to the remote, whose own checkout does not matter here.
+    source.git(&["config", "receive.denyCurrentBranch", "ignore"]);
     let flags = ["--depth", "1", "--no-single-branch"];
     let repo = clone(source.root(), &folder.join("harbour"), &flags);
     repo.git(&["branch", "--quiet", "feature", "origin/feature"]);
