@@ -275,8 +275,8 @@ fn job_directory_that_is_removed_is_told_and_nothing_of_it_lives_on() {
     let home = Home::new();
     let run = home.script(&[], "mark a; await never");
     let launcher = home.pid("a");
-    home.until(&run, "recorded", |d| d["recorded"] == true);
-    let shim = home.status(&run)["shimIdentity"]["pid"].as_u64().unwrap();
+    let known = |d: &serde_json::Value| d["recorded"] == true && d["shimIdentity"]["pid"].is_u64();
+    let shim = home.until(&run, "a recorded shim", known)["shimIdentity"]["pid"].as_u64().unwrap();
     std::fs::remove_dir_all(home.path().join("jobs").join(format!("{run}-1"))).unwrap();
     home.kill_daemon();
     home.start_daemon();

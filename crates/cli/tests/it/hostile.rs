@@ -166,11 +166,10 @@ fn arguments_of_a_launcher_are_its_own_whatever_they_are() {
 #[test]
 fn submit_outside_of_a_repository_is_refused() {
     let home = Home::new();
-    let outside = home.beside("outside");
-    std::fs::create_dir(&outside).unwrap();
+    // Not beside the home: that may lie below the clone that the tests are run in.
+    let outside = tempfile::tempdir().unwrap();
     let mut call = home.call(&["--json", "submit", "--", "true"]);
-    call.env("GIT_CEILING_DIRECTORIES", home.beside(""));
-    let output = call.current_dir(&outside).output().unwrap();
+    let output = call.current_dir(outside.path()).output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     assert!(String::from_utf8_lossy(&output.stdout).contains("not_a_repository"), "{output:?}");
 }
