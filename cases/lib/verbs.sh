@@ -66,6 +66,8 @@ ret() { tg --json retry "$@" >/dev/null; }
 app() { tg --json approve "$1" --feature "$(feature "$1" .id)" --commit "${2:-$(feature "$1" .commit)}" >/dev/null; }
 # mrg RUN: waits for what becomes of the landing.
 mrg() { await "$1" landed blocked failed; }
+# gcx: cleans up after all ended runs; what stays is told, and is no failure.
+gcx() { tg --json cleanup --yes >"$CASE/cleanup"; }
 dmn() {
   case $1 in
     pid) data daemon status | jq -er 'select(.running) | .pid' ;;

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use tidegate_daemon::views::{EventQuery, RunQuery, Viewer, WaveQuery, daemon_status};
 use tidegate_protocol::{
-    DaemonDoc, EventPage, ExplainDoc, JobList, LaneList, Problem, ProjectList, RestoredDoc, RunDoc,
-    RunPage, SnapshotList, WaveDoc,
+    CleanupDoc, CleanupRequest, DaemonDoc, EventPage, ExplainDoc, JobList, LaneList, Problem,
+    ProjectList, RestoredDoc, RunDoc, RunPage, SnapshotList, WaveDoc,
 };
 
 use crate::client::Filter;
@@ -84,6 +84,22 @@ pub(crate) fn restore(
     let mut viewer = viewer(home)?;
     let done = viewer.restore_files(prefix, feature, number, to);
     done.map_err(|problem| with_near_miss(problem, prefix, &mut viewer))
+}
+
+/// What a clean-up would do.
+pub(crate) fn cleanup_plan(home: &Home, request: &CleanupRequest) -> Result<CleanupDoc, CliError> {
+    let mut viewer = viewer(home)?;
+    let plan = viewer.cleanup_plan(request);
+    let prefix = request.run.as_deref().unwrap_or_default();
+    plan.map_err(|problem| match prefix {
+        "" => problem.into(),
+        prefix => with_near_miss(problem, prefix, &mut viewer),
+    })
+}
+
+/// How far a clean-up is.
+pub(crate) fn cleanup(home: &Home, number: u64) -> Result<CleanupDoc, CliError> {
+    Ok(viewer(home)?.cleanup(number)?)
 }
 
 /// The registered repositories.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::cleanup::{Cleanup, CleanupEnd, CleanupScope, Removal};
 use crate::ids::ProjectId;
 use crate::pause::{Pause, Scope};
 use crate::time::WallMs;
@@ -57,6 +58,31 @@ pub enum HomeEvent {
         /// When, on the wall clock.
         at: WallMs,
     },
+    /// A clean-up of ended runs was asked for; it goes on until it has ended, whatever dies.
+    CleanupAsked {
+        /// Names it: the number of this event.
+        number: u64,
+        /// What it is about.
+        scope: CleanupScope,
+        /// Who asked.
+        actor: String,
+        /// When, on the wall clock.
+        at: WallMs,
+    },
+    /// A thing is proved to be safe to remove, and is removed now.
+    RemovalProved {
+        /// By which clean-up.
+        number: u64,
+        /// The thing, and why nothing is lost.
+        removal: Box<Removal>,
+    },
+    /// A clean-up has ended.
+    CleanupEnded {
+        /// Which.
+        number: u64,
+        /// What stays.
+        end: CleanupEnd,
+    },
 }
 
 /// Where a project's repository is.
@@ -75,6 +101,8 @@ pub struct Home {
     pub projects: BTreeMap<ProjectId, Place>,
     /// Pauses of queues, by what they are about.
     pub pauses: BTreeMap<Scope, Pause>,
+    /// Clean-ups that have not ended, by their numbers.
+    pub cleanups: BTreeMap<u64, Cleanup>,
 }
 
 impl HomeEvent {
@@ -87,6 +115,9 @@ impl HomeEvent {
             Self::ProjectRemoved { .. } => "project-removed",
             Self::LanePaused { .. } => "lane-paused",
             Self::LaneResumed { .. } => "lane-resumed",
+            Self::CleanupAsked { .. } => "cleanup-asked",
+            Self::RemovalProved { .. } => "removal-proved",
+            Self::CleanupEnded { .. } => "cleanup-ended",
         }
     }
 }
@@ -95,7 +126,16 @@ impl Home {
     /// Evolves by one fact.
     pub fn apply(&mut self, event: &HomeEvent) {
         match event {
-            HomeEvent::DaemonStarted { .. } | HomeEvent::DaemonStopped { .. } => {}
+            HomeEvent::DaemonStarted { .. }
+            | HomeEvent::DaemonStopped { .. }
+            | HomeEvent::RemovalProved { .. } => {}
+            HomeEvent::CleanupAsked { number, scope, .. } => {
+                let cleanup = Cleanup { number: *number, scope: scope.clone() };
+                self.cleanups.insert(*number, cleanup);
+            }
+            HomeEvent::CleanupEnded { number, .. } => {
+                self.cleanups.remove(number);
+            }
             HomeEvent::ProjectRegistered { project, place } => {
                 self.projects.insert(project.clone(), place.clone());
             }

@@ -7,6 +7,7 @@
 #![deny(clippy::wildcard_enum_match_arm)]
 
 pub mod admission;
+pub mod cleanup;
 pub mod exit;
 pub mod home;
 pub mod ids;

@@ -9,6 +9,7 @@
 pub mod adapters;
 mod agents_seen;
 pub mod audit;
+pub mod cleanup;
 mod clock;
 pub mod engine;
 pub mod environment;

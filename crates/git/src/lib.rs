@@ -14,6 +14,7 @@
 //! - [`Repo::stack`]: several features on one target; [`Stack::probe`] finds the one that breaks the gates.
 //! - [`Repo::arrival`], [`Repo::target_moves`]: who moved the target.
 //! - [`Repo::silent_reverts`]: what a landing would take away from the target although nobody meant to.
+//! - [`Repo::landed_by`], [`Repo::worktree_stand`], [`Repo::remove_worktree`], [`Repo::remove_ref`]: what ended runs leave.
 //! - [`Repo::publish`], [`Repo::push_target`], [`Repo::fetch_branch`], [`Repo::remote_tip`]: the target at a remote.
 //!
 //! Two rules that callers keep: a worktree of ours is prepared, committed or checked out only while no job runs in it
@@ -39,6 +40,8 @@ mod git;
 mod identity;
 mod include;
 mod invocation;
+mod landed;
+mod leavings;
 mod lfs;
 mod line_diff;
 mod lost_lines;
@@ -86,6 +89,8 @@ pub use exec::{Call, Done, Ending, Exec};
 pub use furnish::{Furnished, Furnishing, Lfs};
 pub use git::{Git, Limits};
 pub use identity::{Identity, IdentitySource};
+pub use landed::LandedBy;
+pub use leavings::WorktreeStand;
 pub use merge::{MergeOutcome, MergeRequest, NoChangeReason, Strategy};
 pub use message::{MessageError, MessageTemplate, MessageValues};
 pub use network::NetworkFailure;

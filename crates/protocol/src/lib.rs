@@ -4,6 +4,7 @@
 //! crate knows serde and nothing of ours: no store, no process, no clock.
 
 mod answer;
+mod cleanup;
 mod code;
 mod daemon;
 mod event;
@@ -26,6 +27,7 @@ mod wave;
 mod wire;
 
 pub use answer::{Asked, CancelAnswer, RetryAnswer, StartAgentAnswer, SubmitAnswer};
+pub use cleanup::{CleanupAsked, CleanupDoc, CleanupRequest, KeptDoc, RemovalDoc};
 pub use code::ErrorCode;
 pub use daemon::DaemonDoc;
 pub use event::{EventPage, EventView};

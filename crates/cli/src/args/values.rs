@@ -15,6 +15,16 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// Reads an age: `7d` and `2w` beside what a duration says.
+pub(crate) fn age(text: &str) -> Result<Duration, String> {
+    const DAY: u64 = 24 * 60 * 60;
+    let days = [('d', 1), ('w', 7)].into_iter().find_map(|(unit, days)| {
+        let count: u64 = text.strip_suffix(unit)?.parse().ok()?;
+        count.checked_mul(days * DAY)
+    });
+    days.map(Duration::from_secs).map_or_else(|| duration(text), Ok)
+}
+
 /// Reads the id of a project.
 pub(crate) fn project(text: &str) -> Result<String, String> {
     named("project", text)

@@ -7,9 +7,9 @@ use crate::demo;
 use crate::error::CliError;
 use crate::output::Exit;
 use crate::verbs::{
-    agent, approve, attach, cancel, completions, config, daemon, deny, doctor, events, explain,
-    hold, init, lane, list, logs, man, pause, plan, priority, progress, project, restore, resume,
-    retry, rollback, run, status, submit, wait,
+    agent, approve, attach, cancel, cleanup, completions, config, daemon, deny, doctor, events,
+    explain, hold, init, lane, list, logs, man, pause, plan, priority, progress, project, restore,
+    resume, retry, rollback, run, status, submit, wait,
 };
 
 /// What is to be done.
@@ -36,6 +36,7 @@ pub(super) enum Verb {
     Deny(deny::Args),
     Restore(restore::Args),
     Rollback(rollback::Args),
+    Cleanup(cleanup::Args),
     Plan(plan::Args),
     Project(project::Args),
     Daemon(daemon::Args),
@@ -77,6 +78,7 @@ impl Verb {
             Self::Deny(args) => args.run(context),
             Self::Restore(args) => args.run(context),
             Self::Rollback(args) => args.run(context),
+            Self::Cleanup(args) => args.run(context),
             Self::Plan(args) => args.run(context),
             Self::Project(args) => args.run(context),
             Self::Daemon(args) => args.run(context),

@@ -4,6 +4,7 @@ pub(crate) mod agent;
 pub(crate) mod approve;
 pub(crate) mod attach;
 pub(crate) mod cancel;
+pub(crate) mod cleanup;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod daemon;

@@ -10,6 +10,7 @@ mod audits;
 #[cfg(feature = "failpoints")]
 mod cancel_points;
 mod cancels;
+mod cleanups;
 mod clocks;
 mod codes;
 mod corrupt;

@@ -221,6 +221,16 @@ pub enum Phase {
 }
 
 impl Status {
+    /// When it ended, on the wall clock; `None` while it has not.
+    pub fn ended_at(&self) -> Option<WallMs> {
+        match self {
+            Self::Completed { at } | Self::Failed { at, .. } | Self::Cancelled { at, .. } => {
+                Some(*at)
+            }
+            Self::Pending | Self::Running { .. } => None,
+        }
+    }
+
     /// Whether the run has ended.
     pub fn is_terminal(&self) -> bool {
         match self {

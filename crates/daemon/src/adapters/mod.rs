@@ -2,6 +2,7 @@
 //!
 //! They decide nothing: what follows from a report is the engine's business.
 
+mod cleaner;
 mod conflicts;
 mod context;
 mod examine;

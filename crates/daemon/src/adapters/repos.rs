@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockWriteGuard};
 
 use tidegate_core::ids::{GateName, Oid, RunId};
 use tidegate_core::run::{Phase, Run};
@@ -21,6 +21,8 @@ use crate::environment;
 pub(super) struct Repos {
     ctx: Shared,
     served: Mutex<BTreeMap<String, Served>>,
+    /// Taken for reading by who makes a checkout, for writing by who removes them.
+    pool: RwLock<()>,
 }
 
 #[derive(Debug)]
@@ -31,7 +33,7 @@ struct Served {
 
 impl Repos {
     pub(super) fn new(ctx: &Shared) -> Self {
-        Self { ctx: std::sync::Arc::clone(ctx), served: Mutex::default() }
+        Self { ctx: std::sync::Arc::clone(ctx), served: Mutex::default(), pool: RwLock::default() }
     }
 
     fn served(&self) -> MutexGuard<'_, BTreeMap<String, Served>> {
@@ -43,18 +45,31 @@ impl Repos {
     /// # Errors
     /// [`GitError::Held`] when another home serves it; what opening can give.
     pub(super) fn serve(&self, target: &Target) -> Result<Repo, GitError> {
-        let common_dir = &target.place.common_dir;
         let repo = self.open(target)?;
+        self.hold(&target.place.common_dir, &target.run.id)?;
+        Ok(repo)
+    }
+
+    /// Serves a repository until it is released by the same name.
+    ///
+    /// # Errors
+    /// [`GitError::Held`] when another home serves it.
+    pub(super) fn hold(&self, common_dir: &str, run: &RunId) -> Result<(), GitError> {
         let mut served = self.served();
         if let Some(known) = served.get_mut(common_dir) {
-            known.runs.insert(target.run.id.clone());
-            return Ok(repo);
+            known.runs.insert(run.clone());
+            return Ok(());
         }
         let holder = Holder { home: self.ctx.home_id.clone(), pid: std::process::id() };
         let lock = RepoLock::take(Path::new(common_dir), &holder)?;
-        let runs = BTreeSet::from([target.run.id.clone()]);
-        served.insert(common_dir.clone(), Served { lock, runs });
-        Ok(repo)
+        let runs = BTreeSet::from([run.clone()]);
+        served.insert(common_dir.to_owned(), Served { lock, runs });
+        Ok(())
+    }
+
+    /// Keeps checkouts from being made while it is held.
+    pub(super) fn close_pool(&self) -> RwLockWriteGuard<'_, ()> {
+        self.pool.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The target's repository, as its submitter sees it, for work that writes nothing there.
@@ -120,6 +135,7 @@ impl Repos {
             }
             Phase::Merge => (format!("merge-{slot}"), CheckoutMode::Fresh),
         };
+        let _open = self.pool.read().unwrap_or_else(PoisonError::into_inner);
         let checkout = pool.acquire(&name, commit, &mode)?;
         Ok(checkout.path)
     }

@@ -4,12 +4,14 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use tidegate_core::cleanup::Cleanup;
 use tidegate_core::ids::{FeatureId, GateName, JobId, RunId};
 use tidegate_core::plan::Role;
 use tidegate_core::run::{Effect, EffectKey, Report, Run, Wait};
 use tidegate_process::{ShimProgram, Sweep, SweepError, Swept};
 use tidegate_store::{Store, StoreError};
 
+use super::cleaner::Cleaner;
 use super::context::Shared;
 use super::features::Work;
 use super::jobs::Jobs;
@@ -43,6 +45,7 @@ pub struct Adapters {
     hold: Hold,
     /// Held while a snapshot of an agent at work is taken.
     snapshot: Arc<Mutex<()>>,
+    cleaner: Arc<Cleaner>,
 }
 
 impl Adapters {
@@ -54,7 +57,9 @@ impl Adapters {
         let repos = Arc::new(Repos::new(ctx));
         let ports = Arc::new(Ports::new(&ctx.home));
         let jobs = Jobs::start(ctx, &repos, shim)?;
+        let cleaner = Cleaner::new(ctx, &repos);
         Ok(Self {
+            cleaner,
             ctx: Arc::clone(ctx),
             repos,
             ports,
@@ -281,6 +286,10 @@ impl Dispatch for Adapters {
         self.repos.release(&run.id);
         leftovers::end(&self.ctx, leftovers::of_quarantined(&self.ctx, run));
         self.ports.release(run.id.as_str());
+    }
+
+    fn clean_up(&mut self, cleanup: &Cleanup) {
+        self.cleaner.take(cleanup);
     }
 
     fn holds_admission(&mut self) -> bool {

@@ -41,6 +41,9 @@ pub(super) fn check(
         | HomeEvent::ProjectRegistered { .. }
         | HomeEvent::LanePaused { .. }
         | HomeEvent::LaneResumed { .. }
+        | HomeEvent::CleanupAsked { .. }
+        | HomeEvent::RemovalProved { .. }
+        | HomeEvent::CleanupEnded { .. }
         | HomeEvent::ProjectRemoved { .. } => None,
     });
     let mut newest = (0, 0);

@@ -17,6 +17,10 @@ pub(super) fn is_urgent(request: &Request) -> bool {
         Command::Cancel { .. }
         | Command::Nudge { .. }
         | Command::PauseLanes { .. }
+        // It gives room back.
+        | Command::CleanUp { .. }
+        | Command::RecordRemoval { .. }
+        | Command::EndCleanup { .. }
         | Command::Hold { held: true, .. } => true,
         Command::Submit(_)
         | Command::RetryFeature { .. }

@@ -1,5 +1,6 @@
 //! What clients ask of the engine, after the edge has parsed it: only valid values from here on.
 
+use tidegate_core::cleanup::{CleanupEnd, CleanupScope, Removal};
 use tidegate_core::home::Place;
 use tidegate_core::ids::{
     AdhocId, AgentId, BlobId, FeatureId, LaneName, Oid, ProjectId, RoleName, RunId,
@@ -65,6 +66,27 @@ pub enum Command {
         priority: i32,
         /// Who asks.
         actor: String,
+    },
+    /// Clean up after ended runs.
+    CleanUp {
+        /// After which.
+        scope: CleanupScope,
+        /// Who asks.
+        actor: String,
+    },
+    /// Record that a clean-up proved a thing to be safe to remove, right before it goes. The cleaner asks, no client.
+    RecordRemoval {
+        /// Which clean-up.
+        number: u64,
+        /// The thing.
+        removal: Box<Removal>,
+    },
+    /// Record that a clean-up has ended. The cleaner asks, no client.
+    EndCleanup {
+        /// Which.
+        number: u64,
+        /// How.
+        end: Box<CleanupEnd>,
     },
     /// Pause queues: no run of theirs is claimed.
     PauseLanes {
@@ -192,6 +214,9 @@ impl Command {
             Self::Hold { held: true, .. } => "run.pause",
             Self::Hold { held: false, .. } => "run.resume",
             Self::Prioritise { .. } => "run.prioritise",
+            Self::CleanUp { .. } => "home.cleanup",
+            Self::RecordRemoval { .. } => "cleanup.record",
+            Self::EndCleanup { .. } => "cleanup.end",
             Self::PauseLanes { .. } => "lane.pause",
             Self::ResumeLanes { .. } => "lane.resume",
             Self::Rollback { .. } => "feature.rollback",

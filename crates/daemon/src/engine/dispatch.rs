@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use tidegate_core::cleanup::Cleanup;
 use tidegate_core::home::Place;
 use tidegate_core::ids::RunId;
 use tidegate_core::run::{Effect, EffectKey, Run};
@@ -27,6 +28,10 @@ pub trait Dispatch {
     fn nudge(&mut self, run: &RunId);
     /// The run has ended: nothing more will be asked for it.
     fn ended(&mut self, run: &Run);
+    /// A clean-up of ended runs is to be done, or to be gone on with.
+    fn clean_up(&mut self, cleanup: &Cleanup) {
+        tracing::debug!(number = cleanup.number, "nobody cleans up here");
+    }
     /// Whether nothing new may start now, because something lives that nobody accounts for. Asked
     /// again from time to time while it is so.
     fn holds_admission(&mut self) -> bool {

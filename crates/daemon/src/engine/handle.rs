@@ -66,6 +66,7 @@ pub struct Handle {
 #[derive(Debug, Clone)]
 pub struct Reports {
     inbox: Sender<Message>,
+    waiting: Arc<AtomicUsize>,
 }
 
 /// The engine's end of the inbox.
@@ -95,7 +96,7 @@ pub fn inbox(home: &Path) -> (Handle, Reports, Inbox) {
     };
     (
         handle,
-        Reports { inbox: sender },
+        Reports { inbox: sender, waiting: Arc::clone(&waiting) },
         Inbox { messages, waiting, seq: seq_sender, crowded: Cell::new(false) },
     )
 }
@@ -144,6 +145,17 @@ impl Reports {
     pub fn send(&self, run: RunId, report: Report) {
         // An engine that is gone is replaced by one that observes anew.
         let _ = self.inbox.send(Message::Report { run, key: None, report });
+    }
+
+    /// Hands a command of the daemon's own to the engine and waits until it is durable; `None` when the engine is gone.
+    pub fn record(&self, command: Command) -> Option<Answer> {
+        let (reply, answer) = oneshot::channel();
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        let request = Box::new(Request { command, idempotency: None, reply });
+        if self.inbox.send(Message::Request(request)).is_err() {
+            self.waiting.fetch_sub(1, Ordering::Relaxed);
+        }
+        answer.blocking_recv().ok()
     }
 
     /// Hands the answer to an effect to the engine; it counts only while the effect is open.

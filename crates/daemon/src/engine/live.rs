@@ -104,7 +104,8 @@ impl Live {
                 || self.held.contains(queue)
                 || covering(&self.home.pauses, queue).is_some()
         };
-        self.running.is_empty() && self.queues.iter().all(stands)
+        let at_work = !self.running.is_empty() || !self.home.cleanups.is_empty();
+        !at_work && self.queues.iter().all(stands)
     }
 }
 

@@ -4,6 +4,7 @@
 //! and hands effects on. Nothing here does I/O but the store's.
 
 mod answers;
+mod cleanups;
 mod command;
 mod dispatch;
 mod handle;

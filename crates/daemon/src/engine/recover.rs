@@ -65,9 +65,13 @@ pub fn recover<D: Dispatch>(
             stage.finish()
         })
         .map_err(EngineError::Store)?;
+    let cleanups: Vec<_> = live.home.cleanups.values().cloned().collect();
     let mut engine = Engine::new(store, live, dispatch, caps, supervisor);
     engine.owes_admission = held;
     engine.settle(staged);
+    for cleanup in &cleanups {
+        engine.dispatch.clean_up(cleanup);
+    }
     Ok((engine, Recovered { adopted, corrupt }))
 }
 

@@ -73,6 +73,9 @@ impl AtWork<'_, '_, '_, '_> {
                 self.hold(run, *held, reason.as_deref(), actor)
             }
             Command::Prioritise { run, priority, actor } => self.prioritise(run, *priority, actor),
+            Command::CleanUp { scope, actor } => self.clean_up(scope, actor),
+            Command::RecordRemoval { number, removal } => self.record_removal(*number, removal),
+            Command::EndCleanup { number, end } => self.end_cleanup(*number, end),
             Command::PauseLanes { scope, reason, actor } => {
                 self.pause_lanes(scope, reason.as_deref(), actor)
             }

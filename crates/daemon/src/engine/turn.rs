@@ -224,8 +224,11 @@ impl<D: Dispatch> Engine<D> {
     /// Makes a durable group the present, and hands its effects on.
     pub(super) fn settle(&mut self, staged: Staged) {
         let Staged { runs, home, changes } = staged;
+        let mut cleanups = Vec::new();
         if let Some(home) = home {
-            self.live.home = home;
+            let known = std::mem::replace(&mut self.live.home, home).cleanups;
+            let now = self.live.home.cleanups.values();
+            cleanups.extend(now.filter(|now| !known.contains_key(&now.number)).cloned());
         }
         let mut ended = Vec::new();
         for run in runs.values() {
@@ -240,6 +243,9 @@ impl<D: Dispatch> Engine<D> {
         changes.hand_on(&mut self.dispatch, |id| target(live, id));
         for run in &ended {
             self.dispatch.ended(run);
+        }
+        for cleanup in &cleanups {
+            self.dispatch.clean_up(cleanup);
         }
     }
 

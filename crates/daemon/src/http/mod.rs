@@ -5,6 +5,7 @@
 
 mod app;
 mod body;
+mod cleanups;
 mod commands;
 mod findings;
 mod guard;

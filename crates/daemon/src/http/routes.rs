@@ -13,7 +13,7 @@ use tidegate_protocol::{ErrorCode, Problem};
 
 use super::app::App;
 use super::guard::guard;
-use super::{commands, projects, reads, reply, reviews, stream, submit, terminal, turns};
+use super::{cleanups, commands, projects, reads, reply, reviews, stream, submit, terminal, turns};
 
 /// All routes of the API.
 pub(super) fn router(app: Arc<App>) -> Router {
@@ -38,6 +38,8 @@ pub(super) fn router(app: Arc<App>) -> Router {
         .route("/lanes/pause", post(turns::pause_lanes))
         .route("/lanes/resume", post(turns::resume_lanes))
         .route("/waves/{wave}", get(reads::wave))
+        .route("/cleanups", post(cleanups::ask))
+        .route("/cleanups/{number}", get(cleanups::show))
         .route("/events", get(stream::events))
         .route("/daemon", get(reads::daemon))
         .route("/daemon/stop", post(commands::stop))

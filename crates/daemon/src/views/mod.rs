@@ -6,6 +6,7 @@
 
 mod agents;
 mod attention;
+mod cleanups;
 mod daemon_doc;
 mod derive;
 mod event_view;

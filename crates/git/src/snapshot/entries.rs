@@ -123,7 +123,7 @@ pub(super) fn index_entries(bytes: &[u8]) -> Result<Vec<IndexEntry>> {
 }
 
 /// A path as git reads it between double quotes.
-pub(super) fn quoted(path: &[u8]) -> Vec<u8> {
+pub(crate) fn quoted(path: &[u8]) -> Vec<u8> {
     let mut text = vec![b'"'];
     for byte in path {
         match byte {

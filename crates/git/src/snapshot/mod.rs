@@ -13,6 +13,7 @@ mod trees;
 mod vault;
 mod walk;
 
+pub(crate) use entries::quoted;
 pub use metadata::{LeftOut, WhyLeftOut};
 pub use restore::{Contents, RestoreOutcome, RestoreRequest};
 pub use take::{FILE_BYTES_MAX, KEPT, Snapshot, SnapshotOutcome, SnapshotRequest};

@@ -1,11 +1,12 @@
 //! Facts of the home.
 
 use serde_json::Map;
+use tidegate_core::cleanup::{CleanupEnd, CleanupScope, Kept, Proof, Removal, Thing};
 use tidegate_core::home::{HomeEvent, Place};
 use tidegate_core::pause::{Pause, Scope};
 
 use super::event::{read_versioned, versioned};
-use super::json::{Fields, Malformed, flattens, put, record, take};
+use super::json::{Fields, Malformed, flattens, put, record, take, words};
 
 record!(Pause { by "by", at "at", reason "reason" });
 flattens!(Pause { "by", "at", "reason" });
@@ -16,6 +17,43 @@ flattens!(Scope { "project", "lane" });
 record!(Place { root "root", common_dir "commonDir" });
 flattens!(Place { "root", "commonDir" });
 
+words!(Thing {
+    Worktree "worktree",
+    Branch "branch",
+    Ref "ref",
+    Checkout "checkout",
+    Job "job",
+    Snapshots "snapshots",
+});
+words!(Proof {
+    Ancestor "ancestor",
+    PatchId "patch_id",
+    Tree "tree",
+    Branch "branch",
+    Derived "derived",
+    Recorded "recorded",
+    Gone "gone",
+});
+record!(CleanupScope {
+    project "project",
+    run "run",
+    ended_before "endedBefore",
+    jobs_before "jobsBefore",
+    delete "delete",
+});
+record!(Removal {
+    what "what",
+    name "name",
+    project "project",
+    run "run",
+    feature "feature",
+    proof "proof",
+    commit "commit",
+    snapshot "snapshot",
+});
+record!(Kept { what "what", name "name", project "project", run "run", why "why" });
+record!(CleanupEnd { kept "kept", kept_more "keptMore", deleted "deleted" });
+
 /// The kinds of the home's facts.
 pub const HOME_KINDS: &[&str] = &[
     "daemon-started",
@@ -24,6 +62,9 @@ pub const HOME_KINDS: &[&str] = &[
     "project-removed",
     "lane-paused",
     "lane-resumed",
+    "cleanup-asked",
+    "removal-proved",
+    "cleanup-ended",
 ];
 
 /// The body of a fact of the home.
@@ -57,6 +98,20 @@ pub(crate) fn home_body(event: &HomeEvent) -> String {
             put!(map, actor, "actor");
             put!(map, at, "at");
         }
+        HomeEvent::CleanupAsked { number, scope, actor, at } => {
+            put!(map, number, "number");
+            put!(map, scope, "scope");
+            put!(map, actor, "actor");
+            put!(map, at, "at");
+        }
+        HomeEvent::RemovalProved { number, removal } => {
+            put!(map, number, "number");
+            put!(map, removal, "removal");
+        }
+        HomeEvent::CleanupEnded { number, end } => {
+            put!(map, number, "number");
+            put!(map, end, "end");
+        }
     }
     versioned(map)
 }
@@ -88,6 +143,19 @@ pub(crate) fn read_home_event(kind: &str, body: &str) -> Result<HomeEvent, Malfo
             actor: take!(fields, "actor"),
             at: take!(fields, "at"),
         },
+        "cleanup-asked" => HomeEvent::CleanupAsked {
+            number: take!(fields, "number"),
+            scope: take!(fields, "scope"),
+            actor: take!(fields, "actor"),
+            at: take!(fields, "at"),
+        },
+        "removal-proved" => HomeEvent::RemovalProved {
+            number: take!(fields, "number"),
+            removal: take!(fields, "removal"),
+        },
+        "cleanup-ended" => {
+            HomeEvent::CleanupEnded { number: take!(fields, "number"), end: take!(fields, "end") }
+        }
         _ => return Err(Malformed::new(format!("unknown kind {kind:?} of the home"))),
     };
     fields.end()?;

@@ -133,7 +133,10 @@ impl Log<'_> {
     fn project_home(&self, event: &HomeEvent) -> Result<(), StoreError> {
         const DOING: &str = "write a row of the home";
         match event {
-            HomeEvent::DaemonStarted { .. } => Ok(()),
+            HomeEvent::DaemonStarted { .. }
+            | HomeEvent::CleanupAsked { .. }
+            | HomeEvent::RemovalProved { .. }
+            | HomeEvent::CleanupEnded { .. } => Ok(()),
             HomeEvent::DaemonStopped { at, .. } => self
                 .conn
                 .execute("UPDATE home_state SET daemon_stopped_at = ?1 WHERE id = 1", [at.0])

@@ -189,4 +189,7 @@ pub(crate) fn home_events() -> Vec<HomeEvent> {
         HomeEvent::LanePaused { scope: Scope::default(), pause: pause(None) },
         HomeEvent::LaneResumed { scope, actor: "user".into(), at: WallMs(4) },
     ]
+    .into_iter()
+    .chain(super::cleanups::home_events())
+    .collect()
 }

@@ -1,5 +1,6 @@
 //! One sample, or more, of every fact: what the codec must carry both ways.
 
+mod cleanups;
 mod facts;
 mod parts;
 mod works;
