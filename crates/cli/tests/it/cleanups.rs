@@ -213,7 +213,7 @@ fn clean_up_goes_on_after_its_daemon_was_killed_at_any_point() {
 #[test]
 fn run_that_never_got_a_branch_is_cleaned_up_and_one_at_work_is_untouched() {
     let stage = Stage::new("read _ <\"$T/go\"; echo 1 >a.txt", "true");
-    let mut go = stage.bell("go");
+    let go = stage.bell("go");
     let first = stage.submit(&one_wave(&["a"]));
     stage.home.until(&first, "its agent", |_| stage.starts("a") == 1);
     let run = stage.submit(&one_wave(&["a"]));

@@ -162,6 +162,9 @@ impl World {
                 | Command::Deny { .. }
                 | Command::Hold { .. }
                 | Command::Prioritise { .. }
+                | Command::CleanUp { .. }
+                | Command::RecordRemoval { .. }
+                | Command::EndCleanup { .. }
                 | Command::PauseLanes { .. }
                 | Command::ResumeLanes { .. }
                 | Command::Rollback { .. }
