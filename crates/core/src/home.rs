@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::cleanup::{Cleanup, CleanupEnd, CleanupScope, Removal};
-use crate::ids::ProjectId;
+use crate::ids::{ProjectId, RunId};
 use crate::pause::{Pause, Scope};
 use crate::time::WallMs;
 
@@ -103,6 +103,8 @@ pub struct Home {
     pub pauses: BTreeMap<Scope, Pause>,
     /// Clean-ups that have not ended, by their numbers.
     pub cleanups: BTreeMap<u64, Cleanup>,
+    /// Runs that were deleted, each with the clean-up that did it.
+    pub deleted: BTreeMap<RunId, u64>,
 }
 
 impl HomeEvent {
@@ -133,8 +135,11 @@ impl Home {
                 let cleanup = Cleanup { number: *number, scope: scope.clone() };
                 self.cleanups.insert(*number, cleanup);
             }
-            HomeEvent::CleanupEnded { number, .. } => {
+            HomeEvent::CleanupEnded { number, end } => {
                 self.cleanups.remove(number);
+                if let Some(run) = &end.deleted {
+                    self.deleted.insert(run.clone(), *number);
+                }
             }
             HomeEvent::ProjectRegistered { project, place } => {
                 self.projects.insert(project.clone(), place.clone());

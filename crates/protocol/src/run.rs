@@ -73,6 +73,8 @@ pub struct RunDoc {
     pub attention: Vec<AttentionDoc>,
     /// Whether this is what the store says; false when derived from facts that no daemon recorded.
     pub recorded: bool,
+    /// Whether what it left was deleted: worktrees, branches, snapshots and output of its jobs.
+    pub deleted: bool,
     /// Whether a daemon supervises it now.
     pub supervised: bool,
     /// Identity of the launcher.

@@ -102,6 +102,9 @@ impl View<'_> {
             if home.pauses != self.pauses()? {
                 return Err(mismatch(None, "the rows of the pauses are not what its log makes"));
             }
+            if home.deleted != self.deleted_runs()? {
+                return Err(mismatch(None, "the rows of deleted runs are not what its log makes"));
+            }
             Ok(events.len() as u64)
         });
         match proved {

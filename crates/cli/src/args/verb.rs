@@ -7,9 +7,9 @@ use crate::demo;
 use crate::error::CliError;
 use crate::output::Exit;
 use crate::verbs::{
-    agent, approve, attach, cancel, cleanup, completions, config, daemon, deny, doctor, events,
-    explain, hold, init, lane, list, logs, man, pause, plan, priority, progress, project, restore,
-    resume, retry, rollback, run, status, submit, wait,
+    agent, approve, attach, cancel, cleanup, completions, config, daemon, delete, deny, doctor,
+    events, explain, hold, init, lane, list, logs, man, pause, plan, priority, progress, project,
+    restore, resume, retry, rollback, run, status, submit, wait,
 };
 
 /// What is to be done.
@@ -37,6 +37,7 @@ pub(super) enum Verb {
     Restore(restore::Args),
     Rollback(rollback::Args),
     Cleanup(cleanup::Args),
+    Delete(delete::Args),
     Plan(plan::Args),
     Project(project::Args),
     Daemon(daemon::Args),
@@ -79,6 +80,7 @@ impl Verb {
             Self::Restore(args) => args.run(context),
             Self::Rollback(args) => args.run(context),
             Self::Cleanup(args) => args.run(context),
+            Self::Delete(args) => args.run(context),
             Self::Plan(args) => args.run(context),
             Self::Project(args) => args.run(context),
             Self::Daemon(args) => args.run(context),

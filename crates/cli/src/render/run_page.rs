@@ -186,6 +186,9 @@ fn times(run: &RunDoc) -> String {
 
 /// How far the page can be trusted: said only where it is not the recorded state of a live daemon.
 fn facts(run: &RunDoc) -> String {
+    if run.deleted {
+        return "what it left was deleted".to_owned();
+    }
     if run.status.is_terminal() && run.recorded {
         return String::new();
     }
@@ -239,6 +242,7 @@ pub(crate) fn sample() -> RunDoc {
         agent_runtime_summary: Vec::new(),
         attention: Vec::new(),
         recorded: true,
+        deleted: false,
         supervised: true,
         launcher_identity: None,
         shim_identity: None,

@@ -227,3 +227,32 @@ fn run_that_never_got_a_branch_is_cleaned_up_and_one_at_work_is_untouched() {
     stage.ends(&first, "completed");
     stage.home.close();
 }
+
+#[test]
+fn deleted_run_leaves_its_record_alone_and_an_unmerged_one_is_not_deleted() {
+    let (stage, run) = landed(&[]);
+    let dry = stage.home.data(&["delete", &run]);
+    assert_eq!((&dry["dryRun"], &dry["deleted"]), (&true.into(), &run.as_str().into()), "{dry:#}");
+    assert_eq!(stage.home.status(&run)["deleted"], false);
+    let done = stage.home.data(&["delete", &run, "--yes"]);
+    assert_eq!(done["deleted"], run.as_str(), "{done:#}");
+    assert!(entry(&done, "removals", "snapshots").is_some(), "{done:#}");
+    assert!(entry(&done, "removals", "job").is_some(), "{done:#}");
+    let document = stage.home.status(&run);
+    assert_eq!((&document["deleted"], &document["status"]), (&true.into(), &"completed".into()));
+    assert_eq!(stage.home.repo().git(&["for-each-ref", "refs/tidegate/"]), "");
+    assert!(!stage.home.events(&run).is_empty(), "what happened stays");
+    let list = stage.home.data(&["restore", &run, "--list"]);
+    assert_eq!(list["snapshots"], Value::from([0; 0]));
+    stage.config(&[PERSON]);
+    let open = stage.submit(&one_wave(&["a"]).replace("id = \"a\"", "id = \"b\""));
+    stage.until_feature(&open, "b", "in_review");
+    let early = stage.home.json(&["delete", &open, "--yes"]);
+    assert_eq!(early.error(), "invalid_status_transition");
+    stage.home.run(&["cancel", &open, "--wait"]).ends_with(0);
+    let kept = stage.home.data(&["delete", &open, "--yes", "--force"]);
+    assert_eq!(kept["deleted"], Value::Null, "{kept:#}");
+    assert!(entry(&kept, "kept", "snapshots").is_some(), "{kept:#}");
+    assert_eq!(stage.home.status(&open)["deleted"], false);
+    stage.home.close();
+}

@@ -133,8 +133,9 @@ pub(super) fn load_row(
     let Some(run) = view.rebuild(&row.id)? else { return Ok(None) };
     let waits = row.status == RunStatus::Pending;
     let queue = queues.filter(|_| waits).map(|queues| queues.place(&row.queue, &row.id));
+    let deleted = view.is_deleted(&row.id)?;
     let (updated_at, last_seq) = (row.updated_at, row.last_seq);
-    Ok(Some(Loaded { recorded: Recorded { run, updated_at, last_seq }, queue }))
+    Ok(Some(Loaded { recorded: Recorded { run, updated_at, last_seq, deleted }, queue }))
 }
 
 /// The runs of rows; one that does not read back hides no other.

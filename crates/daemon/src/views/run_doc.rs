@@ -30,6 +30,8 @@ pub struct Recorded {
     pub updated_at: WallMs,
     /// The number of that event.
     pub last_seq: u64,
+    /// Whether what it left was deleted.
+    pub deleted: bool,
 }
 
 /// All that a document is made of.
@@ -91,6 +93,7 @@ pub fn run_document(facts: &Facts<'_>) -> RunDoc {
         agent_runtime_summary: agents(&facts.recorded.run, facts.derived, facts.sight, facts.paths),
         attention: attention(facts.derived),
         recorded: facts.derived.recorded,
+        deleted: facts.recorded.deleted,
         supervised: facts.daemon.running,
         launcher_identity: launcher.identity,
         shim_identity: launcher.shim,

@@ -1,5 +1,7 @@
 //! What is kept beside runs: pinned bytes, answers of commands, open effects, marks.
 
+use std::collections::BTreeMap;
+
 use tidegate_core::home::Place;
 use tidegate_core::ids::{BlobId, FeatureId, Oid, ProjectId, RunId};
 use tidegate_core::run::EffectKey;
@@ -118,6 +120,35 @@ impl View<'_> {
                 })
             },
         )
+    }
+
+    /// The runs that were deleted, each with the number of the clean-up that did it.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] when one does not read back.
+    pub fn deleted_runs(&self) -> Result<BTreeMap<RunId, u64>, StoreError> {
+        let rows: Vec<(String, u64)> = self.rows(
+            "SELECT run, cleanup FROM deleted_runs ORDER BY run",
+            [],
+            "read the deleted runs",
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )?;
+        let understand = |(run, cleanup)| match parse("run", run) {
+            Ok(run) => Ok((run, cleanup)),
+            Err(error) => Err(corrupt(None, &error).into()),
+        };
+        rows.into_iter().map(understand).collect()
+    }
+
+    /// Whether a run was deleted.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn is_deleted(&self, run: &RunId) -> Result<bool, StoreError> {
+        let sql = "SELECT 1 FROM deleted_runs WHERE run = ?1";
+        let found: Option<u32> =
+            self.row(sql, [run.as_str()], "look for a deleted run", |row| row.get(0))?;
+        Ok(found.is_some())
     }
 
     /// The registered projects, by id.

@@ -135,8 +135,10 @@ impl Log<'_> {
         match event {
             HomeEvent::DaemonStarted { .. }
             | HomeEvent::CleanupAsked { .. }
-            | HomeEvent::RemovalProved { .. }
-            | HomeEvent::CleanupEnded { .. } => Ok(()),
+            | HomeEvent::RemovalProved { .. } => Ok(()),
+            HomeEvent::CleanupEnded { number, end } => {
+                self.project_deleted(*number, end.deleted.as_ref())
+            }
             HomeEvent::DaemonStopped { at, .. } => self
                 .conn
                 .execute("UPDATE home_state SET daemon_stopped_at = ?1 WHERE id = 1", [at.0])
@@ -179,6 +181,18 @@ impl Log<'_> {
                 .map(|_| ())
                 .doing(DOING),
         }
+    }
+
+    fn project_deleted(&self, cleanup: u64, run: Option<&RunId>) -> Result<(), StoreError> {
+        let Some(run) = run else { return Ok(()) };
+        self.conn
+            .prepare_cached(
+                "INSERT INTO deleted_runs (run, cleanup) VALUES (?1, ?2)
+                 ON CONFLICT (run) DO UPDATE SET cleanup = excluded.cleanup",
+            )
+            .and_then(|mut statement| statement.execute((run.as_str(), cleanup)))
+            .map(|_| ())
+            .doing("write the row of a deleted run")
     }
 }
 

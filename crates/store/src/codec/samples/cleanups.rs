@@ -1,4 +1,5 @@
 //! Samples of the facts of clean-ups.
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use tidegate_core::cleanup::{CleanupEnd, CleanupScope, Kept, Proof, Removal, Thing};
 use tidegate_core::home::HomeEvent;
