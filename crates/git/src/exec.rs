@@ -1,8 +1,10 @@
 //! The seam through which git processes are started. It must not know what git is.
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// One program to run to its end.
@@ -16,6 +18,10 @@ pub struct Call {
     pub env: Vec<(OsString, OsString)>,
     /// Everything that the program may read; then end of file.
     pub stdin: Vec<u8>,
+    /// Read instead of `stdin`, from where it stands: what is too large to be held.
+    pub source: Option<Arc<File>>,
+    /// Where stdout goes instead of into [`Done::stdout`], from where it stands.
+    pub sink: Option<Arc<File>>,
     /// After this long the program and its process group are killed.
     pub timeout: Duration,
 }
@@ -34,7 +40,7 @@ pub enum Ending {
 pub struct Done {
     /// How.
     pub ending: Ending,
-    /// All it wrote to stdout.
+    /// All it wrote to stdout; nothing when that went to a file.
     pub stdout: Vec<u8>,
     /// All it wrote to stderr.
     pub stderr: Vec<u8>,

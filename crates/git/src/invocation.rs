@@ -2,8 +2,11 @@
 //! mean.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::Seek;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use std::{io, str, thread};
 
@@ -12,6 +15,7 @@ use tidegate_core::ids::Oid;
 use crate::error::{GitError, Result};
 use crate::exec::{Call, Done, Ending};
 use crate::git::Git;
+use crate::spool::Spool;
 
 /// Longest end of stderr that goes into an error.
 const TAIL_BYTES: usize = 8 * 1024;
@@ -47,6 +51,8 @@ pub(crate) struct Invocation<'a> {
     arguments: Vec<OsString>,
     environment: Vec<(OsString, OsString)>,
     stdin: Vec<u8>,
+    source: Option<Arc<File>>,
+    sink: Option<Arc<File>>,
     timeout: Duration,
 }
 
@@ -67,6 +73,8 @@ impl<'a> Invocation<'a> {
             arguments: Vec::new(),
             environment: Vec::new(),
             stdin: Vec::new(),
+            source: None,
+            sink: None,
             timeout,
         }
     }
@@ -97,6 +105,18 @@ impl<'a> Invocation<'a> {
         self
     }
 
+    /// Reads this file, from its beginning.
+    pub(crate) fn stdin_of(mut self, spool: &Spool) -> Self {
+        self.source = Some(spool.file());
+        self
+    }
+
+    /// Writes its stdout to this file, which then has nothing else.
+    pub(crate) fn stdout_to(mut self, spool: &Spool) -> Self {
+        self.sink = Some(spool.file());
+        self
+    }
+
     /// Lets the kernel write it to disk when it likes: for checkouts, which can be made again. A sync after thousands of
     /// new files would take many times as long as writing them.
     pub(crate) fn without_sync(mut self) -> Self {
@@ -123,6 +143,7 @@ impl<'a> Invocation<'a> {
         let deadline = Instant::now() + self.git.limits().lock_patience;
         let mut pause = Duration::from_millis(10);
         loop {
+            self.rewind().map_err(|e| self.exec_error(e, &call))?;
             let done = self.git.exec().exec(&call).map_err(|e| self.exec_error(e, &call))?;
             if let Ending::Signalled(signal) = done.ending {
                 return Err(GitError::Killed { doing: self.doing, signal });
@@ -135,6 +156,18 @@ impl<'a> Invocation<'a> {
             thread::sleep(pause);
             pause = (pause * 2).min(Duration::from_millis(200));
         }
+    }
+
+    /// Its files as each try has to find them.
+    fn rewind(&self) -> io::Result<()> {
+        if let Some(source) = &self.source {
+            (&**source).rewind()?;
+        }
+        if let Some(sink) = &self.sink {
+            (&**sink).rewind()?;
+            sink.set_len(0)?;
+        }
+        Ok(())
     }
 
     /// Runs it; gives stdout, and an error for any exit code but 0.
@@ -226,6 +259,8 @@ impl<'a> Invocation<'a> {
             cwd: cwd.to_owned(),
             env: self.git.environment().with(&environment),
             stdin: self.stdin.clone(),
+            source: self.source.clone(),
+            sink: self.sink.clone(),
             timeout: self.timeout,
         }
     }

@@ -65,6 +65,7 @@ mod revert_search;
 mod silent_revert;
 mod snapshot;
 mod sparse;
+mod spool;
 mod stack;
 mod status;
 mod std_exec;

@@ -1,6 +1,7 @@
 //! The plain way to run a program, by the standard library. It must not know what git is, and gives no promise that
 //! the program ends when its caller dies.
 
+use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -26,8 +27,8 @@ impl Exec for StdExec {
             .current_dir(&call.cwd)
             .env_clear()
             .envs(call.env.iter().map(|(name, value)| (name, value)))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
+            .stdin(end(call.source.as_deref())?)
+            .stdout(end(call.sink.as_deref())?)
             .stderr(Stdio::piped())
             .process_group(0)
             .spawn()?;
@@ -40,6 +41,11 @@ impl Exec for StdExec {
         }
         attended
     }
+}
+
+/// A pipe, or the file in its place.
+fn end(file: Option<&File>) -> io::Result<Stdio> {
+    file.map_or_else(|| Ok(Stdio::piped()), |file| Ok(file.try_clone()?.into()))
 }
 
 /// Feeds and drains a program until it has ended. What it wrote is in the pipes then: all of that is read, and nothing
@@ -158,6 +164,9 @@ impl<P: Read + AsFd> Output<P> {
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
+    use std::io::Seek;
+    use std::sync::Arc;
+
     use super::*;
 
     fn shell(script: &str, timeout: Duration) -> io::Result<Done> {
@@ -166,6 +175,8 @@ mod tests {
             cwd: "/".into(),
             env: std::env::vars_os().filter(|(name, _)| name == "PATH").collect(),
             stdin: b"given".to_vec(),
+            source: None,
+            sink: None,
             timeout,
         })
     }
@@ -188,6 +199,29 @@ mod tests {
             assert_eq!(done.stdout.len(), 300_004);
             assert!(done.stdout.ends_with(b"tail"));
         }
+    }
+
+    #[test]
+    fn files_take_the_place_of_the_pipes() {
+        let (mut source, sink) = (tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap());
+        source.write_all(b"passed over, read").unwrap();
+        source.seek(io::SeekFrom::Start(13)).unwrap();
+        let done = StdExec
+            .exec(&Call {
+                argv: vec!["cat".into()],
+                cwd: "/".into(),
+                env: std::env::vars_os().filter(|(name, _)| name == "PATH").collect(),
+                stdin: b"given".to_vec(),
+                source: Some(Arc::new(source)),
+                sink: Some(Arc::new(sink.try_clone().unwrap())),
+                timeout: Duration::from_secs(20),
+            })
+            .unwrap();
+        assert_eq!((done.ending, &done.stdout[..]), (Ending::Exited(0), &b""[..]));
+        let mut written = String::new();
+        (&sink).rewind().unwrap();
+        (&sink).read_to_string(&mut written).unwrap();
+        assert_eq!(written, "read");
     }
 
     #[test]

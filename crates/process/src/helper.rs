@@ -4,13 +4,14 @@
 //! permanent thread; the caller's thread feeds and drains it.
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Sender};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use fail::fail_point;
@@ -35,6 +36,10 @@ pub struct Helper {
     pub env: Vec<(OsString, OsString)>,
     /// Standard input, then end of file.
     pub stdin: Vec<u8>,
+    /// Read instead of `stdin`, from where it stands.
+    pub source: Option<Arc<File>>,
+    /// Where standard output goes instead of into the record, from where it stands.
+    pub sink: Option<Arc<File>>,
     /// Its group is killed after this long.
     pub timeout: Duration,
 }
@@ -104,8 +109,8 @@ fn start(helper: &Helper) -> io::Result<Child> {
         .envs(helper.env.iter().map(|(name, value)| (name, value)))
         .current_dir(&helper.cwd)
         .process_group(0)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
+        .stdin(end(helper.source.as_deref())?)
+        .stdout(end(helper.sink.as_deref())?)
         .stderr(Stdio::piped());
     deathsig::die_with_parent(&mut command);
     let starter = STARTER.get_or_init(|| Mutex::new(start_thread()));
@@ -114,6 +119,11 @@ fn start(helper: &Helper) -> io::Result<Child> {
     let gone = || io::Error::other("the thread that starts helpers is gone");
     starter.lock().unwrap_or_else(PoisonError::into_inner).send(order).map_err(|_| gone())?;
     answer.recv().map_err(|_| gone())?
+}
+
+/// A pipe, or the file in its place.
+fn end(file: Option<&File>) -> io::Result<Stdio> {
+    file.map_or_else(|| Ok(Stdio::piped()), |file| Ok(file.try_clone()?.into()))
 }
 
 fn start_thread() -> Sender<Order> {

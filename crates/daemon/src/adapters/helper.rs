@@ -17,6 +17,8 @@ impl Exec for HelperExec {
             cwd: call.cwd.clone(),
             env: call.env.clone(),
             stdin: call.stdin.clone(),
+            source: call.source.clone(),
+            sink: call.sink.clone(),
             timeout: call.timeout,
         };
         let output = run(&helper).map_err(|error| match error {

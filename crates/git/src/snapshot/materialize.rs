@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsStr;
 use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, BufRead, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -13,9 +13,12 @@ use tidegate_core::ids::Oid;
 use super::entries::{EXECUTABLE, Entries, Entry, LINK, records, split, tree_record};
 use super::vault::Vault;
 use crate::error::{GitError, Result};
+use crate::spool::Spool;
 
-/// Bytes that are held at once.
+/// Bytes of one call, beyond which no further object is asked for.
 const CHUNK_BYTES: u64 = 32 * 1024 * 1024;
+/// Longest line before the bytes of an object, in bytes.
+const HEAD_BYTES_MAX: u64 = 200;
 /// Objects of one call.
 const CHUNK_COUNT: usize = 2_000;
 
@@ -42,25 +45,34 @@ impl Vault {
         Ok(sized)
     }
 
-    /// The bytes of objects.
-    pub(super) fn contents(&self, oids: &[&Oid]) -> Result<Vec<Vec<u8>>> {
+    /// Hands the bytes of objects over, in their order; what is not read of one is passed over.
+    fn each_content(
+        &self,
+        oids: &[&Oid],
+        mut take: impl FnMut(usize, &mut dyn Read) -> Result<()>,
+    ) -> Result<()> {
         let doing = "reading contents of a snapshot";
         let text: Vec<&str> = oids.iter().flat_map(|oid| [oid.as_str(), "\n"]).collect();
         let call = self.lent(self.read(doing)).args(["cat-file", "--batch"]).stdin(text.concat());
-        let bytes = call.bytes()?;
-        let mut rest = &bytes[..];
-        let mut all = Vec::with_capacity(oids.len());
-        for oid in oids {
+        let spool = Spool::within(&self.dir)?;
+        call.stdout_to(&spool).bytes()?;
+        let failed = |source| GitError::Io { doing, path: self.dir.clone(), source };
+        let mut reader = spool.reader().map_err(failed)?;
+        for (at, oid) in oids.iter().enumerate() {
             let missing = || GitError::Missing { what: format!("the object {oid}") };
-            let end = rest.iter().position(|b| *b == b'\n').ok_or_else(missing)?;
-            let head = String::from_utf8_lossy(&rest[..end]).into_owned();
-            let size: usize =
-                head.rsplit(' ').next().and_then(|size| size.parse().ok()).ok_or_else(missing)?;
-            let content = rest.get(end + 1..end + 1 + size).ok_or_else(missing)?;
-            all.push(content.to_vec());
-            rest = rest.get(end + size + 2..).unwrap_or_default();
+            let mut head = Vec::new();
+            (&mut reader).take(HEAD_BYTES_MAX).read_until(b'\n', &mut head).map_err(failed)?;
+            let head = String::from_utf8_lossy(&head);
+            let size = head.trim_end().rsplit(' ').next().and_then(|size| size.parse().ok());
+            let mut content = (&mut reader).take(size.ok_or_else(missing)?);
+            take(at, &mut content)?;
+            io::copy(&mut content, &mut io::sink()).map_err(failed)?;
+            // Of an output that was cut off even this is not there.
+            if content.limit() != 0 || reader.read(&mut [0]).map_err(failed)? != 1 {
+                return Err(missing());
+            }
         }
-        Ok(all)
+        Ok(())
     }
 
     /// Makes the files below `root` those of `wanted`, where `present` is there now. What is in neither is left alone,
@@ -100,9 +112,10 @@ impl Vault {
                 chunk.push((path, entry));
             }
             let oids: Vec<&Oid> = chunk.iter().map(|(_, entry)| &entry.oid).collect();
-            for ((path, entry), content) in chunk.iter().zip(self.contents(&oids)?) {
-                write_one(root, path, entry, &content)?;
-            }
+            self.each_content(&oids, |at, content| {
+                let (path, entry) = chunk[at];
+                write_one(root, path, entry, content)
+            })?;
         }
         for path in empty {
             make_folders(root, path)?;
@@ -115,11 +128,19 @@ impl Vault {
         let files = self.list_files(tree)?.files;
         let oids: Vec<&Oid> = files.values().map(|entry| &entry.oid).collect();
         let names = files.keys().map(|name| String::from_utf8_lossy(name).into_owned());
-        Ok(names.zip(self.contents(&oids)?).collect())
+        let mut all = Vec::with_capacity(oids.len());
+        self.each_content(&oids, |_, content| {
+            let mut bytes = Vec::new();
+            let read = content.read_to_end(&mut bytes);
+            read.map_err(GitError::io("read", &self.dir))?;
+            all.push(bytes);
+            Ok(())
+        })?;
+        Ok(names.zip(all).collect())
     }
 }
 
-fn write_one(root: &Path, path: &[u8], entry: &Entry, content: &[u8]) -> Result<()> {
+fn write_one(root: &Path, path: &[u8], entry: &Entry, content: &mut dyn Read) -> Result<()> {
     let (folder, name) = split(path);
     if name.is_empty() || [&b"."[..], b"..", b".git"].contains(&name) {
         return Err(in_the_way(&place(root, path), "a snapshot never has such a name"));
@@ -133,12 +154,13 @@ fn write_one(root: &Path, path: &[u8], entry: &Entry, content: &[u8]) -> Result<
     remove_file(&place)?;
     fail::fail_point!("git.restore.before_write");
     let written = if entry.mode == LINK {
-        symlink(OsStr::from_bytes(content), &place)
+        let mut target = Vec::new();
+        content.read_to_end(&mut target).and_then(|_| symlink(OsStr::from_bytes(&target), &place))
     } else {
         let mode = if entry.mode == EXECUTABLE { 0o777 } else { 0o666 };
         let mut options = OpenOptions::new();
         options.write(true).create_new(true).mode(mode);
-        options.open(&place).and_then(|mut file| file.write_all(content))
+        options.open(&place).and_then(|mut file| io::copy(content, &mut file)).map(drop)
     };
     written.map_err(GitError::io("write", &place))?;
     fail::fail_point!("git.restore.after_write");

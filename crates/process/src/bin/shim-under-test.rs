@@ -26,6 +26,8 @@ fn host_a_helper() -> ExitCode {
         cwd: "/".into(),
         env: vec![("PATH".into(), path)],
         stdin: Vec::new(),
+        source: None,
+        sink: None,
         timeout: std::time::Duration::from_mins(10),
     };
     ExitCode::from(u8::from(tidegate_process::helper::run(&helper).is_err()))

@@ -14,6 +14,8 @@ fn helper(script: &str) -> Helper {
         cwd: "/".into(),
         env: vec![("PATH".into(), path), ("ONE".into(), "1".into())],
         stdin: Vec::new(),
+        source: None,
+        sink: None,
         timeout: PATIENCE,
     }
 }
