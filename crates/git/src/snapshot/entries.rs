@@ -34,6 +34,8 @@ pub(super) struct IndexEntry {
     pub(super) stage: u8,
     pub(super) mode: u32,
     pub(super) oid: Oid,
+    /// Whether a sparse checkout leaves the file out.
+    pub(super) is_skipped: bool,
 }
 
 /// The tree of a commit that is there for good.
@@ -106,13 +108,19 @@ pub(super) fn tree_record(record: &[u8]) -> Result<(Entry, Option<u64>, &[u8])> 
     Ok((entry, size, &record[tab + 1..]))
 }
 
-/// Reads `ls-files --stage -z`: `mode oid stage<TAB>path`.
+/// Reads `ls-files -t --stage -z`: `[tag ]mode oid stage<TAB>path`.
 pub(super) fn index_entries(bytes: &[u8]) -> Result<Vec<IndexEntry>> {
     let unparsable = || GitError::Unparsable { doing: "listing an index" };
     let entry = |record: &[u8]| {
         let tab = record.iter().position(|b| *b == b'\t')?;
-        let mut fields = str::from_utf8(&record[..tab]).ok()?.split(' ');
+        let head = str::from_utf8(&record[..tab]).ok()?;
+        let (tag, head) = head
+            .split_once(' ')
+            .filter(|(tag, _)| tag.len() == 1 && *tag != "0")
+            .unwrap_or(("", head));
+        let mut fields = head.split(' ');
         Some(IndexEntry {
+            is_skipped: tag == "S",
             mode: u32::from_str_radix(fields.next()?, 8).ok()?,
             oid: Oid::new(fields.next()?.to_owned())?,
             stage: fields.next()?.parse().ok()?,

@@ -96,7 +96,8 @@ impl<'a> IndexCopy<'a> {
 
     /// What is tracked, conflicts included.
     pub(super) fn entries(&self) -> Result<Vec<IndexEntry>> {
-        index_entries(&self.call("listing an index").args(["ls-files", "--stage", "-z"]).bytes()?)
+        let call = self.call("listing an index").args(["ls-files", "-t", "--stage", "-z"]);
+        index_entries(&call.bytes()?)
     }
 
     /// Those of `paths`, none of which is tracked, that the worktree ignores.

@@ -68,6 +68,8 @@ pub(super) struct Metadata {
     pub(super) operation: Option<String>,
     /// The index as a difference to the head, as `update-index --index-info` reads it.
     pub(super) staged: Vec<u8>,
+    /// What a sparse checkout leaves out, each path ended by NUL.
+    pub(super) skipped: Vec<u8>,
     /// Folders without anything that is captured.
     pub(super) empty: Vec<Vec<u8>>,
     pub(super) left: Vec<LeftOut>,
@@ -86,7 +88,7 @@ impl Metadata {
     }
 
     /// The files that it is kept in.
-    pub(super) fn encode(&self) -> [(&'static str, Vec<u8>); 4] {
+    pub(super) fn encode(&self) -> Vec<(&'static str, Vec<u8>)> {
         let mut about = format!("version 1\nbase {}\n", self.base);
         let pairs = [
             ("head", self.head.as_ref().map(Oid::to_string)),
@@ -109,12 +111,13 @@ impl Metadata {
             left.push(0);
         }
         let empty = self.empty.iter().flat_map(|path| path.iter().copied().chain([0])).collect();
-        [
-            ("about", about.into_bytes()),
-            ("empty", empty),
-            ("left", left),
-            ("staged", self.staged.clone()),
-        ]
+        let mut files = vec![("about", about.into_bytes()), ("empty", empty), ("left", left)];
+        // Not in a snapshot of an older version.
+        if !self.skipped.is_empty() {
+            files.push(("skipped", self.skipped.clone()));
+        }
+        files.push(("staged", self.staged.clone()));
+        files
     }
 
     /// Reads them; `None` when they are of another version.
@@ -137,11 +140,18 @@ impl Metadata {
             tip: text("tip").and_then(Oid::new),
             operation: text("operation"),
             staged: files.get("staged")?.clone(),
+            skipped: files.get("skipped").cloned().unwrap_or_default(),
             empty: records(files.get("empty")?).map(<[u8]>::to_vec).collect(),
             left: records(files.get("left")?).filter_map(left).collect(),
             left_more: text("more").and_then(|more| more.parse().ok()).unwrap_or(0),
         })
     }
+}
+
+/// What a sparse checkout leaves out, each path ended by NUL.
+pub(super) fn skipped(index: &[IndexEntry]) -> Vec<u8> {
+    let skipped = index.iter().filter(|entry| entry.stage == 0 && entry.is_skipped);
+    skipped.flat_map(|entry| entry.path.iter().copied().chain([0])).collect()
 }
 
 /// The index as a difference to the files of a commit, and the blobs that it needs beyond them.

@@ -1,6 +1,7 @@
 //! Snapshots of worktrees: everything that an agent wrote, uncommitted work included, in a repository of our own.
 
 mod blobs;
+mod collect;
 mod entries;
 mod index_copy;
 mod materialize;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use tidegate_core::ids::Oid;
 
 use super::blobs::{Keep, Scratch};
+use super::collect::Gate;
 use super::entries::{Entries, Entry, GITLINK, IndexEntry, LINK, index_entries};
 use super::index_copy::IndexCopy;
 use super::metadata::{LeftOut, Metadata};
@@ -112,6 +113,8 @@ impl Vault {
             let stderr = format!("{} is not empty", folder.display());
             return Err(GitError::Refused { doing: "restoring a snapshot", stderr });
         }
+        let gate = Gate::of(&self.dir);
+        let _shared = gate.shared();
         let metadata = self.metadata_of(&snapshot.commit)?;
         let (tree, _) = self.links_of(&snapshot.commit)?;
         self.materialize(folder, &self.list_files(&tree)?, &Entries::new(), &metadata.empty)?;
@@ -128,6 +131,8 @@ impl Vault {
         repo: &Repo,
         request: &RestoreRequest,
     ) -> Result<RestoreOutcome> {
+        let gate = Gate::of(&self.dir);
+        let _shared = gate.shared();
         let snapshot = self.find_snapshot(&request.capture.series, Some(request.number))?;
         let captured = self.take_sparing(repo, &request.capture, Some(request.number))?;
         let metadata = self.metadata_of(&snapshot.commit)?;
@@ -270,6 +275,12 @@ fn restore_index(
         repo.write_in(worktree, "restoring an index")
             .args(["update-index", "-z", "--index-info"])
             .stdin(of.staged.clone())
+            .bytes()?;
+    }
+    if !of.skipped.is_empty() {
+        repo.write_in(worktree, "restoring an index")
+            .args(["update-index", "-z", "--skip-worktree", "--stdin"])
+            .stdin(of.skipped.clone())
             .bytes()?;
     }
     // Exit code 1: some files differ from the index.

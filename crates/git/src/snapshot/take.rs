@@ -11,9 +11,10 @@ use std::time::{Duration, Instant};
 use tidegate_core::ids::Oid;
 
 use super::blobs::{Keep, Scratch};
+use super::collect::Gate;
 use super::entries::{BaseTree, Entries, Entry, IndexEntry, LINK};
 use super::index_copy::IndexCopy;
-use super::metadata::{LeftOut, Metadata, WhyLeftOut, staged};
+use super::metadata::{LeftOut, Metadata, WhyLeftOut, skipped, staged};
 use super::stat_cache::{StatCache, now_ns};
 use super::transfer::Wanted;
 use super::vault::{Listed, Vault};
@@ -96,10 +97,12 @@ impl Vault {
     /// # Errors
     /// What a call can give; nothing was recorded then.
     pub fn take(&self, repo: &Repo, request: &SnapshotRequest) -> Result<SnapshotOutcome> {
+        let gate = Gate::of(&self.dir);
+        let _shared = gate.shared();
         self.take_sparing(repo, request, None)
     }
 
-    /// The same; the snapshot `spared` is not removed to make room.
+    /// The same, within the gate; the snapshot `spared` is not removed to make room.
     pub(super) fn take_sparing(
         &self,
         repo: &Repo,
@@ -315,6 +318,7 @@ impl Taking<'_> {
             };
             let (text, blobs) = staged(tracked, &head);
             metadata.staged = text;
+            metadata.skipped = skipped(tracked);
             wanted.objects.extend(blobs.into_iter().filter(|oid| !self.base.oids.contains(oid)));
         }
         let cache = &self.cache;

@@ -143,17 +143,6 @@ impl Vault {
         self.delete_refs(all.iter().filter(|listed| listed.series == series))
     }
 
-    /// Removes objects that no snapshot needs and that are older than an hour.
-    ///
-    /// # Errors
-    /// What a call can give.
-    pub fn collect(&self) -> Result<()> {
-        self.lent(self.write("collecting garbage of snapshots"))
-            .args(["prune", "--expire=1.hour.ago"])
-            .bytes()
-            .map(drop)
-    }
-
     /// Serialises all work on one series.
     pub(super) fn series_mutex(&self, series: &str) -> RepoMutex {
         RepoMutex::of(&self.dir.join(series), "snapshot")

@@ -7,7 +7,7 @@ use tidegate_git::{Repo, RestoreRequest, Result, SnapshotOutcome, Vault};
 
 use crate::dying_exec::{DyingExec, Moment};
 use crate::sandbox::write;
-use crate::snapshots::Scene;
+use crate::scene::Scene;
 
 /// Lets `operation` die before and after every `step`-th of its calls, repeats it, and checks the end.
 fn at_every_call<T>(

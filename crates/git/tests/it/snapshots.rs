@@ -6,88 +6,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use tidegate_git::{
-    KEPT, Oid, Repo, RestoreRequest, Snapshot, SnapshotOutcome, SnapshotRequest, Vault, WhyLeftOut,
-    WorktreeRequest,
-};
+use tidegate_git::{KEPT, Oid, Snapshot, SnapshotOutcome, WhyLeftOut};
 
-use crate::sandbox::{Picture, Sandbox, WHEN, difference, make_executable, picture, write};
-
-/// A feature's worktree, and the repository of its snapshots.
-pub(crate) struct Scene {
-    pub(crate) sandbox: Sandbox,
-    pub(crate) repo: Repo,
-    pub(crate) vault: Vault,
-    pub(crate) request: SnapshotRequest,
-    pub(crate) worktree: WorktreeRequest,
-}
-
-impl Scene {
-    pub(crate) fn new() -> Self {
-        Self::of(Sandbox::new())
-    }
-
-    pub(crate) fn of(sandbox: Sandbox) -> Self {
-        let repo = sandbox.repo();
-        let base = sandbox.oid("main");
-        let worktree = sandbox.worktree_request("feat", &base);
-        let path = repo.prepare_worktree(&worktree).unwrap().path;
-        let vault = Vault::create(&repo, &sandbox.root().join("state/snapshots/p.git")).unwrap();
-        let request = SnapshotRequest {
-            series: "r1/feat".into(),
-            worktree: path,
-            base,
-            branch: worktree.branch.clone(),
-            when_unix_s: WHEN,
-            reason: "a test".into(),
-        };
-        Self { sandbox, repo, vault, request, worktree }
-    }
-
-    pub(crate) fn path(&self, name: impl AsRef<Path>) -> PathBuf {
-        self.request.worktree.join(name)
-    }
-
-    pub(crate) fn git(&self, args: &[&str]) -> String {
-        self.sandbox.git_in(&self.request.worktree, args)
-    }
-
-    pub(crate) fn take(&self) -> SnapshotOutcome {
-        self.vault.take(&self.repo, &self.request).unwrap()
-    }
-
-    pub(crate) fn taken(&self) -> Snapshot {
-        match self.take() {
-            SnapshotOutcome::Taken(snapshot) => snapshot,
-            other => panic!("{other:?}"),
-        }
-    }
-
-    pub(crate) fn restore(&self, number: u32) -> SnapshotOutcome {
-        let request = RestoreRequest {
-            number,
-            capture: self.request.clone(),
-            worktree: self.worktree.clone(),
-            keep_tips_below: "refs/tidegate/kept/r1/feat".into(),
-        };
-        self.vault.restore_worktree(&self.repo, &request).unwrap().captured
-    }
-
-    /// Files and folders, but for git's own records.
-    pub(crate) fn files(&self) -> Picture {
-        let mut all = picture(&self.request.worktree);
-        all.retain(|path, _| !path.components().any(|part| part.as_os_str() == ".git"));
-        // The mode of a folder is not kept, nor are those bits of a file that git does not have.
-        for (mode, _) in all.values_mut() {
-            *mode &= if *mode & 0o170_000 == 0o100_000 { 0o170_100 } else { 0o170_000 };
-        }
-        all
-    }
-
-    pub(crate) fn status(&self) -> String {
-        self.git(&["--no-optional-locks", "status", "--porcelain=v2", "--branch", "-z"])
-    }
-}
+use crate::sandbox::{Sandbox, difference, make_executable, picture, write};
+use crate::scene::Scene;
 
 fn left(snapshot: &Snapshot) -> Vec<(String, WhyLeftOut)> {
     let text = |path: &Path| path.to_string_lossy().into_owned();
@@ -213,6 +135,9 @@ fn commits_of_a_deleted_branch_come_back_though_both_repositories_collected_garb
     scene.git(&["add", "two.txt"]);
     let status = scene.status();
     let number = scene.taken().number;
+    // What a pack of the user has may go from there, so it stays here.
+    scene.sandbox.git(&["gc", "--quiet"]);
+    scene.vault.collect().unwrap();
     fs::remove_dir_all(&scene.request.worktree).unwrap();
     scene.sandbox.git(&["worktree", "prune"]);
     scene.sandbox.git(&["branch", "-D", &scene.request.branch]);

@@ -24,6 +24,9 @@ fn huge_binary_with_its_versions_lands_whole() {
     let stage = Stage::on(make, "git merge --quiet --ff-only work >&2; echo a >a.txt", &[NO_CHECK]);
     let run = stage.submit(&one_wave(&["a"]));
     stage.ends(&run, "completed");
+    // What three versions of the file would take is far above.
+    let peak = peak_kib(stage.home.daemon().unwrap());
+    assert!(peak < 64 * 1024, "the daemon once had {peak} KiB");
     let repo = stage.home.repo();
     assert_eq!(
         repo.git(&["rev-parse", "main:model.bin"]),
@@ -33,4 +36,11 @@ fn huge_binary_with_its_versions_lands_whole() {
         stage.home.run(verb).ends_with(0);
     }
     stage.close();
+}
+
+/// The most memory that a process ever had, in KiB.
+fn peak_kib(pid: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse().unwrap()
 }
