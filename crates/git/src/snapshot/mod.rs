@@ -4,6 +4,7 @@ mod blobs;
 mod collect;
 mod entries;
 mod index_copy;
+mod locks;
 mod materialize;
 mod metadata;
 mod restore;

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use tidegate_core::ids::Oid;
 
 use super::entries::quoted;
+use super::locks;
 use crate::error::{GitError, Result};
 use crate::git::{Git, RepoMutex};
 use crate::invocation::{Access, Invocation, Place};
@@ -64,7 +65,15 @@ impl Vault {
         let _one = mutex.lock();
         let ready = dir.join(READY);
         if ready.exists() {
+            locks::free_once(dir)?;
             return Ok(vault);
+        }
+        // Half made by a daemon that was killed: nothing was ever put into it.
+        match fs::remove_dir_all(dir) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(GitError::Io { doing: "remove", path: dir.to_owned(), source: error });
+            }
+            Ok(()) | Err(_) => {}
         }
         let format = repo
             .read("asking for the object format")
