@@ -1,11 +1,12 @@
 //! The daemon as a process, seen from the command line: in the foreground, replaced, stopped.
 
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tidegate_daemon::ShimProgram;
 use tidegate_daemon::engine::EngineError;
-use tidegate_daemon::host::{HostError, Options, Outcome};
+use tidegate_daemon::host::{HomeLog, HostError, Options, Outcome};
 use tidegate_daemon::views::{open_problem, store_problem};
 use tidegate_protocol::{ErrorCode, StopDaemonRequest};
 
@@ -55,8 +56,12 @@ pub(crate) fn run(home: &Home, mode: Mode) -> Result<Ended, CliError> {
         rustix::process::setsid().map_err(CliError::bug)?;
     }
     // A log that cannot be written, on a full disk, must not end the daemon: the fallback panics.
-    let log = tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(false);
-    let _ = log.log_internal_errors(false).try_init();
+    let log = tracing_subscriber::fmt().with_ansi(false).log_internal_errors(false);
+    let own = mode.detached.then(|| HomeLog::open(home.path()).ok()).flatten();
+    let _ = match own {
+        Some(own) => log.with_writer(Mutex::new(own)).try_init(),
+        None => log.with_writer(std::io::stderr).try_init(),
+    };
     match tidegate_daemon::host::run(&options(home, mode.once)) {
         Ok(Outcome::AlreadyRunning { .. }) => Ok(Ended::AlreadyRunning),
         Ok(Outcome::Ended) => Ok(Ended::Stopped),

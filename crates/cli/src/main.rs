@@ -21,6 +21,7 @@ mod output;
 mod read;
 mod render;
 mod repair;
+mod service_unit;
 mod trust;
 mod verbs;
 mod work;

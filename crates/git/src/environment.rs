@@ -29,7 +29,8 @@ const FIXED: [(&str, &str); 7] = [
 /// A user's environment without what could lead git astray.
 ///
 /// Dropped are all variables `GIT_*` (but identity and the place of the configuration), `LC_*`, `LANGUAGE`, and
-/// everything of ours (`TIDEGATE_*`: hooks have no business with a job's token). The rest passes, because hooks and
+/// everything of ours (`TIDEGATE_*`: hooks have no business with a job's token), and what a service manager told the
+/// daemon alone (`NOTIFY_SOCKET`, `WATCHDOG_*`). The rest passes, because hooks and
 /// ssh need it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Environment {
@@ -68,6 +69,8 @@ fn passes(name: &OsStr) -> bool {
     !(name.starts_with(b"GIT_")
         || name.starts_with(b"LC_")
         || name.starts_with(b"TIDEGATE_")
+        || name.starts_with(b"WATCHDOG_")
+        || name == b"NOTIFY_SOCKET"
         || name == b"LANGUAGE")
 }
 

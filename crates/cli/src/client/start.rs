@@ -41,6 +41,9 @@ const JOB_VARIABLES: &[&str] = &[
     "TIDEGATE_RESUME_WAVE",
 ];
 
+/// Variables of a service manager that speak of our own process and of no daemon that it starts.
+const SERVICE_VARIABLES: &[&str] = &["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"];
+
 /// What a start came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Started {
@@ -130,7 +133,7 @@ fn spawn(home: &Home) -> Result<Child, CliError> {
     let log_too = log.try_clone().map_err(failed("open", &log_path))?;
     let mut command = Command::new("/proc/self/exe");
     command.arg("--home").arg(path).args(["daemon", "run", "--detached"]);
-    for name in JOB_VARIABLES {
+    for name in JOB_VARIABLES.iter().chain(SERVICE_VARIABLES) {
         command.env_remove(name);
     }
     command.current_dir("/").stdin(Stdio::null()).stdout(log).stderr(log_too);

@@ -1,14 +1,16 @@
 //! `tidegate daemon`: run it, start it, replace it, stop it, look at it.
 
 use clap::Subcommand;
-use tidegate_protocol::DaemonDoc;
+use tidegate_protocol::{DaemonDoc, ErrorCode};
 
 use crate::client::{Started, Starting, ensure};
 use crate::context::Context;
 use crate::error::CliError;
+use crate::home::Home;
 use crate::host;
 use crate::output::{Exit, talk};
 use crate::read;
+use crate::service_unit::service_unit;
 
 /// Run, start, stop, restart or look at the daemon of a home
 ///
@@ -21,7 +23,8 @@ Examples:
   tidegate daemon start --takeover    replace one that hangs
   tidegate daemon run --once          in the foreground, until nothing runs and nothing waits
   tidegate daemon stop --drain        once nothing runs and nothing waits
-  tidegate daemon status              look at it without asking it")]
+  tidegate daemon status              look at it without asking it
+  tidegate daemon unit > ~/.config/systemd/user/tidegate.service")]
 pub(crate) struct Args {
     #[command(subcommand)]
     verb: Verb,
@@ -54,6 +57,12 @@ enum Verb {
     Restart,
     /// Say whether it runs, from its lock alone
     Status,
+    /// Print a systemd user unit that runs it
+    Unit {
+        /// Print it, which is all that is done
+        #[arg(long, hide = true)]
+        print: bool,
+    },
 }
 
 impl Args {
@@ -95,8 +104,25 @@ impl Args {
                 tell(context, &read::daemon(&home)?, "restarted")
             }
             Verb::Status => status(context, &read::daemon(&home)?),
+            Verb::Unit { print: _ } => unit(context, &home),
         }
     }
+}
+
+fn unit(context: &mut Context, home: &Home) -> Result<Exit, CliError> {
+    let program = std::env::current_exe().map_err(CliError::bug)?;
+    let Some(text) = service_unit(&program, home.path()) else {
+        return Err(CliError::new(
+            ErrorCode::InvalidInput,
+            "a path with control characters or beyond UTF-8 cannot be written in a unit",
+        ));
+    };
+    if context.out.is_json() {
+        context.out.data(&serde_json::json!({ "unit": text }))?;
+    } else {
+        context.out.bytes(text.as_bytes())?;
+    }
+    Ok(Exit::OK)
 }
 
 fn tell(context: &mut Context, document: &DaemonDoc, word: &str) -> Result<Exit, CliError> {

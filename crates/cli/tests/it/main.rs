@@ -52,6 +52,7 @@ mod retries;
 mod rows;
 mod scope;
 mod scope_files;
+mod services;
 mod shapes;
 mod stalls;
 mod strangers;

@@ -46,6 +46,8 @@ pub enum Message {
         /// What.
         report: Report,
     },
+    /// Are you there? The sender is dropped when the engine comes to it, and nothing is written.
+    Beat(std::sync::mpsc::Sender<()>),
     /// End in good order; with `true` only once nothing runs or waits.
     Stop {
         /// Whether to wait for idle.
@@ -131,6 +133,13 @@ impl Handle {
     /// The home's directory.
     pub fn home(&self) -> &Path {
         &self.home
+    }
+
+    /// Whether the engine comes to what it is sent within `patience`. It writes nothing for it.
+    pub fn beats_within(&self, patience: Duration) -> bool {
+        let (sender, beat) = channel();
+        let sent = self.inbox.send(Message::Beat(sender)).is_ok();
+        sent && matches!(beat.recv_timeout(patience), Err(RecvTimeoutError::Disconnected))
     }
 
     /// Asks the engine to end; with `drain` only once nothing runs or waits.

@@ -64,12 +64,16 @@ pub fn run<D: Dispatch>(
         }
         let wait = engine.has_deferred().then_some(RETRY);
         let Some(messages) = inbox.take(GROUP_MAX, wait) else { return Ok(Ended::Stopped) };
+        let idle = messages.iter().all(|message| matches!(message, Message::Beat(_)));
+        if idle && !messages.is_empty() && !engine.has_deferred() {
+            continue;
+        }
         let mut stop = false;
         for message in &messages {
             match message {
                 Message::Stop { drain: false } => stop = true,
                 Message::Stop { drain: true } => until = Until::Idle,
-                Message::Request(_) | Message::Report { .. } => {}
+                Message::Beat(_) | Message::Request(_) | Message::Report { .. } => {}
             }
         }
         engine.turn(messages, &mut chance)?;

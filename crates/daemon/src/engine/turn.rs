@@ -132,7 +132,7 @@ impl<D: Dispatch> Engine<D> {
                 Message::Report { run, key: None, report } => {
                     reports.push((run, Input::Report(report)));
                 }
-                Message::Stop { .. } => {}
+                Message::Beat(_) | Message::Stop { .. } => {}
             }
         }
         let held = self.dispatch.holds_admission();

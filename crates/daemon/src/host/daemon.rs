@@ -17,6 +17,7 @@ use tidegate_process::{HomeLock, LockError, LockNote, ShimProgram, identity};
 use tidegate_store::{OpenError, Store, StoreError, Token};
 
 use super::files::{HomeFiles, prepare_home, remove_stale_socket};
+use super::notify::{Manager, Moment};
 use super::{backups, signals, spool, vigil};
 use crate::adapters::{Adapters, Context, HelperExec, Workers};
 use crate::clock;
@@ -93,10 +94,7 @@ pub fn run(options: &Options) -> Result<Outcome, HostError> {
     let files = HomeFiles::new(home);
     let lock = match HomeLock::acquire(&files.lock()) {
         Ok(lock) => lock,
-        Err(LockError::Held { note, .. }) => {
-            let pid = note.map(|note| note.daemon.pid);
-            return Ok(Outcome::AlreadyRunning { pid });
-        }
+        Err(LockError::Held { note, .. }) => return Ok(beside(note.as_deref())),
         Err(error) => return Err(error.into()),
     };
     fail::fail_point!("daemon.start.after_lock");
@@ -152,6 +150,12 @@ pub fn run(options: &Options) -> Result<Outcome, HostError> {
     }
     drop(lock);
     outcome.map(|()| Outcome::Ended)
+}
+
+/// Another daemon serves the home: nothing is wrong with that.
+fn beside(note: Option<&LockNote>) -> Outcome {
+    Manager::of_environment().tell(Moment::NotNeeded);
+    Outcome::AlreadyRunning { pid: note.map(|note| note.daemon.pid) }
 }
 
 /// Jobs that the store does not know hold the home up while they live. One that was started under
@@ -217,8 +221,12 @@ impl Life {
         backups::keep(&self.files.home, self.handle.seq())
             .map_err(io("keep copies of the store of", &self.files.home))?;
         spool::ingest(&self.files, &self.handle, &self.git);
+        let manager = Manager::of_environment();
+        manager.keep_told(&self.handle).map_err(io("tell of", &self.files.home))?;
+        manager.tell(Moment::Ready);
         let until = if options.once { Until::Idle } else { Until::Stopped };
         let ended = engine::run(&mut engine, &self.inbox, until);
+        manager.tell(Moment::Stopping);
         server.stop();
         let ended = ended?;
         if ended == Ended::Idle {

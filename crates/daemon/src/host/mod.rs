@@ -3,6 +3,8 @@
 mod backups;
 mod daemon;
 mod files;
+mod log;
+mod notify;
 mod signals;
 mod spool;
 mod stranger;
@@ -11,6 +13,8 @@ mod vigil;
 
 pub use daemon::{HostError, Options, Outcome, run};
 pub use files::{HomeFiles, prepare_home};
+pub use log::{HomeLog, logs};
+pub use notify::{Manager, Moment};
 pub use spool::{leave_registration, place_of};
 pub use stranger::{Stranger, stranger};
 pub use takeover::{TakeoverError, takeover};
