@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use tidegate_daemon::views::{EventQuery, RunQuery, Viewer, WaveQuery, daemon_status};
 use tidegate_protocol::{
     CleanupDoc, CleanupRequest, DaemonDoc, EventPage, ExplainDoc, JobList, LaneList, Problem,
-    ProjectList, RestoredDoc, RunDoc, RunPage, SnapshotList, WaveDoc,
+    ProjectList, RestorationDoc, RestoredDoc, RunDoc, RunPage, SnapshotList, WaveDoc,
 };
 
 use crate::client::Filter;
@@ -100,6 +100,11 @@ pub(crate) fn cleanup_plan(home: &Home, request: &CleanupRequest) -> Result<Clea
 /// How far a clean-up is.
 pub(crate) fn cleanup(home: &Home, number: u64) -> Result<CleanupDoc, CliError> {
     Ok(viewer(home)?.cleanup(number)?)
+}
+
+/// How far the putting back of a worktree is.
+pub(crate) fn restoration(home: &Home, number: u64) -> Result<RestorationDoc, CliError> {
+    Ok(viewer(home)?.restoration(number)?)
 }
 
 /// The registered repositories.

@@ -101,6 +101,17 @@ pub struct Cleanup {
     pub scope: CleanupScope,
 }
 
+/// A snapshot that is to be put back into the worktree of an ended run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Restoration {
+    /// Of which run.
+    pub run: RunId,
+    /// Of which feature.
+    pub feature: FeatureId,
+    /// Which snapshot.
+    pub snapshot: u32,
+}
+
 /// How a clean-up ended.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CleanupEnd {

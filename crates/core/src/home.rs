@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::cleanup::{Cleanup, CleanupEnd, CleanupScope, Removal};
+use crate::cleanup::{Cleanup, CleanupEnd, CleanupScope, Removal, Restoration};
 use crate::ids::{ProjectId, RunId};
 use crate::pause::{Pause, Scope};
 use crate::time::WallMs;
@@ -76,6 +76,24 @@ pub enum HomeEvent {
         /// The thing, and why nothing is lost.
         removal: Box<Removal>,
     },
+    /// A worktree of an ended run is to be put back to a snapshot; it goes on until it has ended, whatever dies.
+    RestoreAsked {
+        /// Names it: the number of this event.
+        number: u64,
+        /// What is put back.
+        restoration: Restoration,
+        /// Who asked.
+        actor: String,
+        /// When, on the wall clock.
+        at: WallMs,
+    },
+    /// A worktree was put back, or could not be.
+    RestoreEnded {
+        /// Which of them.
+        number: u64,
+        /// Why it could not be, for people.
+        failure: Option<String>,
+    },
     /// A clean-up has ended.
     CleanupEnded {
         /// Which.
@@ -103,6 +121,8 @@ pub struct Home {
     pub pauses: BTreeMap<Scope, Pause>,
     /// Clean-ups that have not ended, by their numbers.
     pub cleanups: BTreeMap<u64, Cleanup>,
+    /// Worktrees that are to be put back and are not yet, by their numbers.
+    pub restorations: BTreeMap<u64, Restoration>,
     /// Runs that were deleted, each with the clean-up that did it.
     pub deleted: BTreeMap<RunId, u64>,
 }
@@ -120,6 +140,8 @@ impl HomeEvent {
             Self::CleanupAsked { .. } => "cleanup-asked",
             Self::RemovalProved { .. } => "removal-proved",
             Self::CleanupEnded { .. } => "cleanup-ended",
+            Self::RestoreAsked { .. } => "restore-asked",
+            Self::RestoreEnded { .. } => "restore-ended",
         }
     }
 }
@@ -134,6 +156,12 @@ impl Home {
             HomeEvent::CleanupAsked { number, scope, .. } => {
                 let cleanup = Cleanup { number: *number, scope: scope.clone() };
                 self.cleanups.insert(*number, cleanup);
+            }
+            HomeEvent::RestoreAsked { number, restoration, .. } => {
+                self.restorations.insert(*number, restoration.clone());
+            }
+            HomeEvent::RestoreEnded { number, .. } => {
+                self.restorations.remove(number);
             }
             HomeEvent::CleanupEnded { number, end } => {
                 self.cleanups.remove(number);

@@ -23,6 +23,40 @@ pub struct CleanupRequest {
     pub actor: Option<String>,
 }
 
+/// `POST /runs/{id}/restore`: the worktree of an ended run goes back to a snapshot.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct RestoreRequest {
+    /// The feature.
+    pub feature: String,
+    /// The snapshot's number; absent: the newest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snapshot: Option<u32>,
+    /// Name of the user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub actor: Option<String>,
+}
+
+/// A worktree that is put back; it goes on whatever dies.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RestorationDoc {
+    /// Names it.
+    pub restore: u64,
+    /// The run.
+    pub run_id: String,
+    /// The feature.
+    pub feature: String,
+    /// The snapshot's number.
+    pub snapshot: u32,
+    /// Whether it has ended.
+    #[serde(default)]
+    pub done: bool,
+    /// Why it could not be.
+    #[serde(default)]
+    pub failure: Option<String>,
+}
+
 /// The answer to `POST /cleanups`: it goes on whatever dies; `GET /cleanups/{number}` tells how far it is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

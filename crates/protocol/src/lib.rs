@@ -27,7 +27,9 @@ mod wave;
 mod wire;
 
 pub use answer::{Asked, CancelAnswer, RetryAnswer, StartAgentAnswer, SubmitAnswer};
-pub use cleanup::{CleanupAsked, CleanupDoc, CleanupRequest, KeptDoc, RemovalDoc};
+pub use cleanup::{
+    CleanupAsked, CleanupDoc, CleanupRequest, KeptDoc, RemovalDoc, RestorationDoc, RestoreRequest,
+};
 pub use code::ErrorCode;
 pub use daemon::DaemonDoc;
 pub use event::{EventPage, EventView};

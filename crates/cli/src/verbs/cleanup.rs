@@ -95,17 +95,28 @@ pub(super) fn perform(
 }
 
 fn until_done(home: &Home, number: u64) -> Result<CleanupDoc, CliError> {
+    follow(home, &format!("clean-up {number}"), || {
+        let document = read::cleanup(home, number)?;
+        Ok(Some(document).filter(|document| document.done))
+    })
+}
+
+/// Looks until something has ended, and sees to it that a daemon goes on with it.
+pub(super) fn follow<T>(
+    home: &Home,
+    what: &str,
+    mut look: impl FnMut() -> Result<Option<T>, CliError>,
+) -> Result<T, CliError> {
     let begun = Instant::now();
     let mut ensured = Instant::now();
     loop {
-        let document = read::cleanup(home, number)?;
-        if document.done {
+        if let Some(document) = look()? {
             return Ok(document);
         }
         if begun.elapsed() >= WAIT_LIMIT {
-            let text = format!("clean-up {number} has not ended yet; it goes on by itself");
+            let text = format!("{what} has not ended yet; it goes on by itself");
             return Err(CliError::new(ErrorCode::RequestTimeout, text)
-                .hint("`tidegate events --kind cleanup-ended` tells when it has"));
+                .hint("`tidegate events` tells when it has"));
         }
         if ensured.elapsed() >= ENSURE_EVERY {
             ensure(home, Starting::WhenAbsent)?;

@@ -256,3 +256,48 @@ fn deleted_run_leaves_its_record_alone_and_an_unmerged_one_is_not_deleted() {
     assert_eq!(stage.home.status(&open)["deleted"], false);
     stage.home.close();
 }
+
+#[test]
+fn worktree_and_branch_of_an_ended_run_come_back_with_what_was_uncommitted() {
+    let words = [("max_attempts = 3", "max_attempts = 1")];
+    let stage = Stage::with("echo draft >a.txt; exit 3", "true", &words);
+    let run = stage.submit(&one_wave(&["a"]));
+    stage.ends(&run, "failed");
+    let path = worktree(&stage, &run);
+    let repo = stage.home.repo();
+    let name = format!("tidegate/{run}/a");
+    let tip = repo.git(&["rev-parse", &name]);
+    std::fs::remove_dir_all(&path).unwrap();
+    repo.git(&["worktree", "prune"]);
+    repo.git(&["branch", "-D", &name]);
+    let missing = stage.home.json(&["restore", &run, "--feature", "a", "--snapshot", "99"]);
+    assert_eq!(missing.error(), "not_found");
+    let done = stage.home.data(&["restore", &run, "--feature", "a"]);
+    assert_eq!((&done["done"], &done["failure"]), (&true.into(), &Value::Null), "{done:#}");
+    assert_eq!(std::fs::read_to_string(path.join("a.txt")).unwrap(), "draft\n");
+    assert_eq!(repo.git(&["rev-parse", &name]), tip);
+    let kept = stage.home.data(&["cleanup", "--yes"]);
+    assert!(entry(&kept, "kept", "worktree").is_some(), "it is dirty again: {kept:#}");
+    stage.clean();
+    stage.home.close();
+}
+
+#[cfg(feature = "failpoints")]
+#[test]
+fn restore_goes_on_after_its_daemon_was_killed() {
+    for point in ["daemon.restore.before_worktree", "daemon.restore.after_worktree"] {
+        let (stage, run) = landed(&[]);
+        let path = worktree(&stage, &run);
+        stage.home.data(&["cleanup", "--yes"]);
+        assert!(!path.exists());
+        stage.home.run(&["daemon", "stop"]).ends_with(0);
+        let daemon = stage.home.daemon_with(&[("TIDEGATE_FAIL", &format!("{point}=kill"))]);
+        let done = stage.home.data(&["restore", &run, "--feature", "a"]);
+        assert!(crate::harness::is_gone(daemon.pid()), "{point} was not hit");
+        assert_eq!(done["failure"], Value::Null, "{point}: {done:#}");
+        assert_eq!(std::fs::read_to_string(path.join("a.txt")).unwrap(), "new\n", "{point}");
+        assert_ne!(branches(&stage), "", "{point}");
+        stage.clean();
+        stage.home.close();
+    }
+}

@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tidegate_core::cleanup::{Cleanup, CleanupEnd, Kept, Removal, Thing};
+use tidegate_core::cleanup::{Cleanup, CleanupEnd, Kept, Removal, Restoration, Thing};
 use tidegate_core::ids::{ProjectId, RunId};
 use tidegate_git as git;
 use tidegate_git::{GitError, Repo, SnapshotOutcome, Vault, WorktreeStand};
 
 use super::context::Shared;
 use super::features::seconds;
+use super::ports::Ports;
 use super::repos::Repos;
 use crate::cleanup::{Plan, Survey, Unit};
 use crate::engine::{Command, Target};
@@ -25,19 +26,29 @@ const AGAIN: Duration = Duration::from_secs(1);
 /// Does clean-ups.
 #[derive(Debug)]
 pub(super) struct Cleaner {
-    ctx: Shared,
-    repos: Arc<Repos>,
+    pub(super) ctx: Shared,
+    pub(super) repos: Arc<Repos>,
+    pub(super) ports: Arc<Ports>,
     queue: Mutex<Queue>,
+}
+
+/// What waits for its turn.
+#[derive(Debug)]
+pub(super) enum Task {
+    /// A clean-up.
+    Clean(Cleanup),
+    /// A worktree to put back, by its number.
+    Restore(u64, Restoration),
 }
 
 #[derive(Debug, Default)]
 struct Queue {
-    waiting: VecDeque<Cleanup>,
+    waiting: VecDeque<Task>,
     is_busy: bool,
 }
 
 /// Why a clean-up does not go on now.
-enum Halt {
+pub(super) enum Halt {
     /// The daemon ends; the next one goes on.
     Ending,
     /// It may go on later.
@@ -45,19 +56,19 @@ enum Halt {
 }
 
 impl Cleaner {
-    pub(super) fn new(ctx: &Shared, repos: &Arc<Repos>) -> Arc<Self> {
-        let (ctx, repos) = (Arc::clone(ctx), Arc::clone(repos));
-        Arc::new(Self { ctx, repos, queue: Mutex::default() })
+    pub(super) fn new(ctx: &Shared, repos: &Arc<Repos>, ports: &Arc<Ports>) -> Arc<Self> {
+        let (ctx, repos, ports) = (Arc::clone(ctx), Arc::clone(repos), Arc::clone(ports));
+        Arc::new(Self { ctx, repos, ports, queue: Mutex::default() })
     }
 
     fn queue(&self) -> MutexGuard<'_, Queue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a clean-up on; it is done behind those that wait.
-    pub(super) fn take(self: &Arc<Self>, cleanup: &Cleanup) {
+    /// Takes a task on; it is done behind those that wait.
+    pub(super) fn take(self: &Arc<Self>, task: Task) {
         let mut queue = self.queue();
-        queue.waiting.push_back(cleanup.clone());
+        queue.waiting.push_back(task);
         if !queue.is_busy {
             queue.is_busy = true;
             let own = Arc::clone(self);
@@ -74,13 +85,17 @@ impl Cleaner {
                 queue.is_busy = next.is_some();
                 next
             };
-            let Some(cleanup) = next else { return };
-            match self.clean(&cleanup) {
+            let Some(task) = next else { return };
+            let done = match &task {
+                Task::Clean(cleanup) => self.clean(cleanup),
+                Task::Restore(number, restoration) => self.restore(*number, restoration),
+            };
+            match done {
                 Ok(()) => {}
                 Err(Halt::Ending) => return,
                 Err(Halt::Later(why)) => {
-                    tracing::warn!(number = cleanup.number, why, "a clean-up is tried again");
-                    self.queue().waiting.push_front(cleanup);
+                    tracing::warn!(?task, why, "it is tried again");
+                    self.queue().waiting.push_front(task);
                     let own = Arc::clone(&self);
                     self.ctx.workers.after(AGAIN, move || own.serve());
                     return;
@@ -120,7 +135,7 @@ impl Cleaner {
     }
 
     /// Records something before anything follows from it.
-    fn record(&self, command: Command) -> Result<(), Halt> {
+    pub(super) fn record(&self, command: Command) -> Result<(), Halt> {
         fail::fail_point!("daemon.cleanup.before_record");
         match self.ctx.reports.record(command) {
             None => return Err(Halt::Ending),

@@ -18,6 +18,7 @@ mod obstacle;
 mod ports;
 mod prepare;
 mod repos;
+mod restoring;
 mod results;
 mod room;
 mod route;

@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tidegate_core::cleanup::Cleanup;
+use tidegate_core::cleanup::{Cleanup, Restoration};
 use tidegate_core::ids::{FeatureId, GateName, JobId, RunId};
 use tidegate_core::plan::Role;
 use tidegate_core::run::{Effect, EffectKey, Report, Run, Wait};
 use tidegate_process::{ShimProgram, Sweep, SweepError, Swept};
 use tidegate_store::{Store, StoreError};
 
-use super::cleaner::Cleaner;
+use super::cleaner::{Cleaner, Task};
 use super::context::Shared;
 use super::features::Work;
 use super::jobs::Jobs;
@@ -57,7 +57,7 @@ impl Adapters {
         let repos = Arc::new(Repos::new(ctx));
         let ports = Arc::new(Ports::new(&ctx.home));
         let jobs = Jobs::start(ctx, &repos, shim)?;
-        let cleaner = Cleaner::new(ctx, &repos);
+        let cleaner = Cleaner::new(ctx, &repos, &ports);
         Ok(Self {
             cleaner,
             ctx: Arc::clone(ctx),
@@ -289,7 +289,11 @@ impl Dispatch for Adapters {
     }
 
     fn clean_up(&mut self, cleanup: &Cleanup) {
-        self.cleaner.take(cleanup);
+        self.cleaner.take(Task::Clean(cleanup.clone()));
+    }
+
+    fn restore(&mut self, number: u64, restoration: &Restoration) {
+        self.cleaner.take(Task::Restore(number, restoration.clone()));
     }
 
     fn holds_admission(&mut self) -> bool {

@@ -43,6 +43,8 @@ pub(super) fn check(
         | HomeEvent::LaneResumed { .. }
         | HomeEvent::CleanupAsked { .. }
         | HomeEvent::RemovalProved { .. }
+        | HomeEvent::RestoreAsked { .. }
+        | HomeEvent::RestoreEnded { .. }
         | HomeEvent::CleanupEnded { .. }
         | HomeEvent::ProjectRemoved { .. } => None,
     });

@@ -21,6 +21,7 @@ pub(super) fn is_urgent(request: &Request) -> bool {
         | Command::CleanUp { .. }
         | Command::RecordRemoval { .. }
         | Command::EndCleanup { .. }
+        | Command::EndRestore { .. }
         | Command::Hold { held: true, .. } => true,
         Command::Submit(_)
         | Command::RetryFeature { .. }
@@ -31,6 +32,7 @@ pub(super) fn is_urgent(request: &Request) -> bool {
         | Command::Prioritise { .. }
         | Command::ResumeLanes { .. }
         | Command::Rollback { .. }
+        | Command::Restore { .. }
         | Command::StartAgent { .. }
         | Command::RegisterProject { .. }
         | Command::RemoveProject { .. }

@@ -1,8 +1,9 @@
-//! Clean-ups in the log: asked for, each removal before it is done, and the end.
+//! Clean-ups in the log: asked for, each removal before it is done, and the end. What undoes one: a worktree put back.
 
 use serde_json::json;
-use tidegate_core::cleanup::{CleanupEnd, CleanupScope, Removal};
+use tidegate_core::cleanup::{CleanupEnd, CleanupScope, Removal, Restoration};
 use tidegate_core::home::HomeEvent;
+use tidegate_core::ids::RunId;
 use tidegate_protocol::{ErrorCode, Problem};
 
 use super::requests::{AtWork, Failed, Outcome, not_found};
@@ -21,14 +22,7 @@ impl AtWork<'_, '_, '_, '_> {
             return Err(problem.hint("`tidegate project list` has the projects").into());
         }
         if let Some(id) = &scope.run {
-            let run = self.find(id)?;
-            if !run.status.is_terminal() {
-                let message = format!("run {id} has not ended");
-                let hint = format!("wait for it, or `tidegate cancel {id}`");
-                return Err(Problem::new(ErrorCode::InvalidStatusTransition, message)
-                    .hint(hint)
-                    .into());
-            }
+            self.has_ended(id, &format!("wait for it, or `tidegate cancel {id}`"))?;
         }
         let mut outcome = Outcome::default();
         let number = self.write.next_seq();
@@ -56,6 +50,49 @@ impl AtWork<'_, '_, '_, '_> {
         self.is_open(number)?;
         let mut outcome = Outcome::default();
         self.record(HomeEvent::CleanupEnded { number, end: end.clone() }, &mut outcome)?;
+        Ok(outcome)
+    }
+
+    fn has_ended(&self, id: &RunId, hint: &str) -> Result<(), Failed> {
+        if self.find(id)?.status.is_terminal() {
+            return Ok(());
+        }
+        let message = format!("run {id} has not ended");
+        Err(Problem::new(ErrorCode::InvalidStatusTransition, message).hint(hint).into())
+    }
+
+    /// Records that a worktree of an ended run is to be put back.
+    pub(super) fn restore(
+        &mut self,
+        restoration: &Restoration,
+        actor: &str,
+    ) -> Result<Outcome, Failed> {
+        let Restoration { run, feature, .. } = restoration;
+        self.has_ended(run, "`tidegate rollback` puts back the worktree of a running one")?;
+        let mut outcome = Outcome::default();
+        let number = self.write.next_seq();
+        outcome.data = json!({
+            "restore": number,
+            "runId": run.as_str(),
+            "feature": feature.as_str(),
+            "snapshot": restoration.snapshot,
+        });
+        let (restoration, actor, at) = (restoration.clone(), actor.to_owned(), self.now.wall);
+        self.record(HomeEvent::RestoreAsked { number, restoration, actor, at }, &mut outcome)?;
+        Ok(outcome)
+    }
+
+    /// Records the end of that.
+    pub(super) fn end_restore(
+        &mut self,
+        number: u64,
+        failure: Option<&String>,
+    ) -> Result<Outcome, Failed> {
+        if !self.stage.home().restorations.contains_key(&number) {
+            return Err(not_found("restore that has not ended", &number.to_string()).into());
+        }
+        let mut outcome = Outcome::default();
+        self.record(HomeEvent::RestoreEnded { number, failure: failure.cloned() }, &mut outcome)?;
         Ok(outcome)
     }
 

@@ -1,6 +1,6 @@
 //! What clients ask of the engine, after the edge has parsed it: only valid values from here on.
 
-use tidegate_core::cleanup::{CleanupEnd, CleanupScope, Removal};
+use tidegate_core::cleanup::{CleanupEnd, CleanupScope, Removal, Restoration};
 use tidegate_core::home::Place;
 use tidegate_core::ids::{
     AdhocId, AgentId, BlobId, FeatureId, LaneName, Oid, ProjectId, RoleName, RunId,
@@ -87,6 +87,20 @@ pub enum Command {
         number: u64,
         /// How.
         end: Box<CleanupEnd>,
+    },
+    /// Put a worktree of an ended run back to a snapshot.
+    Restore {
+        /// What is put back.
+        restoration: Restoration,
+        /// Who asks.
+        actor: String,
+    },
+    /// Record that a worktree was put back, or could not be. The cleaner asks, no client.
+    EndRestore {
+        /// Which.
+        number: u64,
+        /// Why it could not be.
+        failure: Option<String>,
     },
     /// Pause queues: no run of theirs is claimed.
     PauseLanes {
@@ -217,6 +231,8 @@ impl Command {
             Self::CleanUp { .. } => "home.cleanup",
             Self::RecordRemoval { .. } => "cleanup.record",
             Self::EndCleanup { .. } => "cleanup.end",
+            Self::Restore { .. } => "feature.restore",
+            Self::EndRestore { .. } => "restore.end",
             Self::PauseLanes { .. } => "lane.pause",
             Self::ResumeLanes { .. } => "lane.resume",
             Self::Rollback { .. } => "feature.rollback",

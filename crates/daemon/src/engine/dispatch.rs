@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use tidegate_core::cleanup::Cleanup;
+use tidegate_core::cleanup::{Cleanup, Restoration};
 use tidegate_core::home::Place;
 use tidegate_core::ids::RunId;
 use tidegate_core::run::{Effect, EffectKey, Run};
@@ -31,6 +31,10 @@ pub trait Dispatch {
     /// A clean-up of ended runs is to be done, or to be gone on with.
     fn clean_up(&mut self, cleanup: &Cleanup) {
         tracing::debug!(number = cleanup.number, "nobody cleans up here");
+    }
+    /// A worktree of an ended run is to be put back, or to be gone on with.
+    fn restore(&mut self, number: u64, restoration: &Restoration) {
+        tracing::debug!(number, ?restoration, "nobody restores here");
     }
     /// Whether nothing new may start now, because something lives that nobody accounts for. Asked
     /// again from time to time while it is so.

@@ -104,7 +104,9 @@ impl Live {
                 || self.held.contains(queue)
                 || covering(&self.home.pauses, queue).is_some()
         };
-        let at_work = !self.running.is_empty() || !self.home.cleanups.is_empty();
+        let at_work = !self.running.is_empty()
+            || !self.home.cleanups.is_empty()
+            || !self.home.restorations.is_empty();
         !at_work && self.queues.iter().all(stands)
     }
 }

@@ -66,11 +66,15 @@ pub fn recover<D: Dispatch>(
         })
         .map_err(EngineError::Store)?;
     let cleanups: Vec<_> = live.home.cleanups.values().cloned().collect();
+    let restorations = live.home.restorations.clone();
     let mut engine = Engine::new(store, live, dispatch, caps, supervisor);
     engine.owes_admission = held;
     engine.settle(staged);
     for cleanup in &cleanups {
         engine.dispatch.clean_up(cleanup);
+    }
+    for (number, restoration) in &restorations {
+        engine.dispatch.restore(*number, restoration);
     }
     Ok((engine, Recovered { adopted, corrupt }))
 }

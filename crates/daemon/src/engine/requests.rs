@@ -76,6 +76,8 @@ impl AtWork<'_, '_, '_, '_> {
             Command::CleanUp { scope, actor } => self.clean_up(scope, actor),
             Command::RecordRemoval { number, removal } => self.record_removal(*number, removal),
             Command::EndCleanup { number, end } => self.end_cleanup(*number, end),
+            Command::Restore { restoration, actor } => self.restore(restoration, actor),
+            Command::EndRestore { number, failure } => self.end_restore(*number, failure.as_ref()),
             Command::PauseLanes { scope, reason, actor } => {
                 self.pause_lanes(scope, reason.as_deref(), actor)
             }

@@ -224,11 +224,14 @@ impl<D: Dispatch> Engine<D> {
     /// Makes a durable group the present, and hands its effects on.
     pub(super) fn settle(&mut self, staged: Staged) {
         let Staged { runs, home, changes } = staged;
-        let mut cleanups = Vec::new();
+        let (mut cleanups, mut restorations) = (Vec::new(), Vec::new());
         if let Some(home) = home {
-            let known = std::mem::replace(&mut self.live.home, home).cleanups;
+            let known = std::mem::replace(&mut self.live.home, home);
             let now = self.live.home.cleanups.values();
-            cleanups.extend(now.filter(|now| !known.contains_key(&now.number)).cloned());
+            cleanups.extend(now.filter(|now| !known.cleanups.contains_key(&now.number)).cloned());
+            let now = self.live.home.restorations.iter();
+            let is_new = |(number, _): &(&u64, _)| !known.restorations.contains_key(number);
+            restorations.extend(now.filter(is_new).map(|(number, one)| (*number, one.clone())));
         }
         let mut ended = Vec::new();
         for run in runs.values() {
@@ -246,6 +249,9 @@ impl<D: Dispatch> Engine<D> {
         }
         for cleanup in &cleanups {
             self.dispatch.clean_up(cleanup);
+        }
+        for (number, restoration) in &restorations {
+            self.dispatch.restore(*number, restoration);
         }
     }
 

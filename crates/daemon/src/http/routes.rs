@@ -28,6 +28,7 @@ pub(super) fn router(app: Arc<App>) -> Router {
         .route("/runs/{id}/approve", post(reviews::approve))
         .route("/runs/{id}/deny", post(reviews::deny))
         .route("/runs/{id}/rollback", post(commands::rollback))
+        .route("/runs/{id}/restore", post(cleanups::restore))
         .route("/runs/{id}/agents", post(commands::start_agent))
         .route("/runs/{id}/terminal", get(terminal::attach))
         .route("/runs/{id}/nudge", post(commands::nudge))

@@ -4,7 +4,9 @@ use tidegate_core::cleanup::{CleanupScope, Kept, Removal};
 use tidegate_core::home::HomeEvent;
 use tidegate_core::ids::{ProjectId, RunId};
 use tidegate_core::time::WallMs;
-use tidegate_protocol::{CleanupDoc, CleanupRequest, ErrorCode, KeptDoc, Problem, RemovalDoc};
+use tidegate_protocol::{
+    CleanupDoc, CleanupRequest, ErrorCode, KeptDoc, Problem, RemovalDoc, RestorationDoc,
+};
 
 use super::viewer::Viewer;
 use crate::{cleanup, clock};
@@ -108,6 +110,8 @@ impl Viewer {
                 }
                 HomeEvent::CleanupAsked { .. }
                 | HomeEvent::RemovalProved { .. }
+                | HomeEvent::RestoreAsked { .. }
+                | HomeEvent::RestoreEnded { .. }
                 | HomeEvent::CleanupEnded { .. }
                 | HomeEvent::DaemonStarted { .. }
                 | HomeEvent::DaemonStopped { .. }
@@ -118,6 +122,39 @@ impl Viewer {
             }
         }
         found.ok_or_else(|| Problem::not_found(format!("there is no clean-up {number}")))
+    }
+}
+
+impl Viewer {
+    /// How far the putting back of a worktree is.
+    ///
+    /// # Errors
+    /// `not_found`; `corrupt`, `io`.
+    pub fn restoration(&mut self, asked: u64) -> Result<RestorationDoc, Problem> {
+        let events = self.ask(|view| view.home_events())?.unwrap_or_default();
+        let mut found: Option<RestorationDoc> = None;
+        for event in &events {
+            if let HomeEvent::RestoreAsked { number, restoration, .. } = event
+                && *number == asked
+            {
+                found = Some(RestorationDoc {
+                    restore: asked,
+                    run_id: restoration.run.to_string(),
+                    feature: restoration.feature.to_string(),
+                    snapshot: restoration.snapshot,
+                    done: false,
+                    failure: None,
+                });
+            }
+            if let HomeEvent::RestoreEnded { number, failure } = event
+                && *number == asked
+                && let Some(found) = &mut found
+            {
+                found.done = true;
+                found.failure.clone_from(failure);
+            }
+        }
+        found.ok_or_else(|| Problem::not_found(format!("there is no restore {asked}")))
     }
 }
 

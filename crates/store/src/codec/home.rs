@@ -1,7 +1,7 @@
 //! Facts of the home.
 
 use serde_json::Map;
-use tidegate_core::cleanup::{CleanupEnd, CleanupScope, Kept, Proof, Removal, Thing};
+use tidegate_core::cleanup::{CleanupEnd, CleanupScope, Kept, Proof, Removal, Restoration, Thing};
 use tidegate_core::home::{HomeEvent, Place};
 use tidegate_core::pause::{Pause, Scope};
 
@@ -54,6 +54,9 @@ record!(Removal {
 record!(Kept { what "what", name "name", project "project", run "run", why "why" });
 record!(CleanupEnd { kept "kept", kept_more "keptMore", deleted "deleted" });
 
+record!(Restoration { run "run", feature "feature", snapshot "snapshot" });
+flattens!(Restoration { "run", "feature", "snapshot" });
+
 /// The kinds of the home's facts.
 pub const HOME_KINDS: &[&str] = &[
     "daemon-started",
@@ -65,6 +68,8 @@ pub const HOME_KINDS: &[&str] = &[
     "cleanup-asked",
     "removal-proved",
     "cleanup-ended",
+    "restore-asked",
+    "restore-ended",
 ];
 
 /// The body of a fact of the home.
@@ -112,6 +117,16 @@ pub(crate) fn home_body(event: &HomeEvent) -> String {
             put!(map, number, "number");
             put!(map, end, "end");
         }
+        HomeEvent::RestoreAsked { number, restoration, actor, at } => {
+            put!(map, number, "number");
+            put!(map, restoration, flat);
+            put!(map, actor, "actor");
+            put!(map, at, "at");
+        }
+        HomeEvent::RestoreEnded { number, failure } => {
+            put!(map, number, "number");
+            put!(map, failure, "failure");
+        }
     }
     versioned(map)
 }
@@ -152,6 +167,16 @@ pub(crate) fn read_home_event(kind: &str, body: &str) -> Result<HomeEvent, Malfo
         "removal-proved" => HomeEvent::RemovalProved {
             number: take!(fields, "number"),
             removal: take!(fields, "removal"),
+        },
+        "restore-asked" => HomeEvent::RestoreAsked {
+            number: take!(fields, "number"),
+            restoration: take!(fields, flat),
+            actor: take!(fields, "actor"),
+            at: take!(fields, "at"),
+        },
+        "restore-ended" => HomeEvent::RestoreEnded {
+            number: take!(fields, "number"),
+            failure: take!(fields, "failure"),
         },
         "cleanup-ended" => {
             HomeEvent::CleanupEnded { number: take!(fields, "number"), end: take!(fields, "end") }

@@ -135,7 +135,9 @@ impl Log<'_> {
         match event {
             HomeEvent::DaemonStarted { .. }
             | HomeEvent::CleanupAsked { .. }
-            | HomeEvent::RemovalProved { .. } => Ok(()),
+            | HomeEvent::RemovalProved { .. }
+            | HomeEvent::RestoreAsked { .. }
+            | HomeEvent::RestoreEnded { .. } => Ok(()),
             HomeEvent::CleanupEnded { number, end } => {
                 self.project_deleted(*number, end.deleted.as_ref())
             }

@@ -1,7 +1,7 @@
 //! Samples of the facts of clean-ups.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
-use tidegate_core::cleanup::{CleanupEnd, CleanupScope, Kept, Proof, Removal, Thing};
+use tidegate_core::cleanup::{CleanupEnd, CleanupScope, Kept, Proof, Removal, Restoration, Thing};
 use tidegate_core::home::HomeEvent;
 use tidegate_core::ids::{FeatureId, Oid, ProjectId, RunId};
 use tidegate_core::time::WallMs;
@@ -57,6 +57,18 @@ pub(crate) fn home_events() -> Vec<HomeEvent> {
             actor: "user".into(),
             at: WallMs(6),
         },
+        HomeEvent::RestoreAsked {
+            number: 9,
+            restoration: Restoration {
+                run: run(),
+                feature: FeatureId::new("berths").unwrap(),
+                snapshot: 2,
+            },
+            actor: "user".into(),
+            at: WallMs(6),
+        },
+        HomeEvent::RestoreEnded { number: 9, failure: None },
+        HomeEvent::RestoreEnded { number: 9, failure: Some("no room".into()) },
         HomeEvent::CleanupEnded { number: 7, end },
         HomeEvent::CleanupEnded { number: 8, end: CleanupEnd::default() },
     ];

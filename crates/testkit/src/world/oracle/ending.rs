@@ -165,6 +165,8 @@ impl World {
                 | Command::CleanUp { .. }
                 | Command::RecordRemoval { .. }
                 | Command::EndCleanup { .. }
+                | Command::Restore { .. }
+                | Command::EndRestore { .. }
                 | Command::PauseLanes { .. }
                 | Command::ResumeLanes { .. }
                 | Command::Rollback { .. }
