@@ -27,6 +27,7 @@ usage: cargo xtask TASK
   faults  the kill matrix, five hundred faults by default; [NUMBER | all] [--seed SEED]
   power   power cuts on loop devices, two hundred by default; [NUMBER] [--seed SEED]
   killloop  random victims for ten minutes by default; [--minutes N] [--rounds M]
+  snapshots  random edits and a disaster in each of five hundred rounds by default; [NUMBER] [--seed SEED]
   sim     simulated worlds, a hundred thousand by default; [NUMBER]
   cases   public bug reports of other tools, played against this one; [--all | --hollow | ID | CATEGORY ...]
   races   two to eight daemons at once, a thousand times by default; [NUMBER]
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
         "faults" => shares::faults(&rest),
         "power" => shares::power(&rest),
         "killloop" => shares::kill_loop(&rest),
+        "snapshots" => shares::snapshots(&rest),
         "sim" => shares::sim(&rest),
         "races" => races::run(&rest),
         "integrity" => shares::integrity(&rest),

@@ -64,6 +64,23 @@ pub(crate) fn kill_loop(arguments: &[String]) -> Result<()> {
     Ok(())
 }
 
+/// Rounds of random edits with a disaster each: `[NUMBER] [--seed SEED]`, five hundred by default.
+pub(crate) fn snapshots(arguments: &[String]) -> Result<()> {
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let (number, seed) = match words.as_slice() {
+        [] => ("500", "1"),
+        [number] => (*number, "1"),
+        [number, "--seed", seed] => (*number, *seed),
+        _ => bail!("usage: cargo xtask snapshots [NUMBER] [--seed SEED]"),
+    };
+    let binary = crate::suite::build()?;
+    let mut tests = cargo(&["test", "--workspace", "--features", "tidegate/failpoints"]);
+    tests.args(["--test", "it", "snapshot_rounds::", "--", "--nocapture"]);
+    tests.env("TIDEGATE_BIN", binary);
+    tests.env("TIDEGATE_SNAPSHOT_ROUNDS", number).env("TIDEGATE_SNAPSHOT_SEED", seed);
+    succeed(&mut tests, "the rounds of snapshots")
+}
+
 /// The simulation: `[NUMBER]` seeds, or the simulation's own flags.
 pub(crate) fn sim(arguments: &[String]) -> Result<()> {
     let mut sim =

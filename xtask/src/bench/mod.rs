@@ -13,6 +13,7 @@ mod plans;
 mod reading;
 mod row;
 mod samples;
+mod snapshots;
 
 use std::path::PathBuf;
 
@@ -45,7 +46,7 @@ impl Bench {
 
 type Measure = fn(&Bench) -> Result<Vec<Row>>;
 
-const MEASURES: [(&str, Measure); 7] = [
+const MEASURES: [(&str, Measure); 8] = [
     ("reading", reading::measure),
     ("launching", launching::measure),
     ("plans", plans::measure),
@@ -53,6 +54,7 @@ const MEASURES: [(&str, Measure); 7] = [
     ("memory", idle::measure_memory),
     ("history", history::measure),
     ("crowd", crowd::measure),
+    ("snapshots", snapshots::measure),
 ];
 
 /// Measures everything, or the rows that are named; `--peer` measures the peer too.

@@ -6,4 +6,6 @@ mod process;
 pub(crate) mod wire;
 
 pub(crate) use place::{Place, appears, poll, quietly, run_id};
-pub(crate) use process::{busy, kill, private_dirty, resident, sweep, with_argument, writes};
+pub(crate) use process::{
+    busy, busy_with_children, kill, private_dirty, resident, sweep, with_argument, writes,
+};

@@ -15,6 +15,17 @@ pub(crate) fn busy(pid: u32) -> Result<Duration> {
     Ok(Duration::from_nanos(nanos))
 }
 
+/// Time that a process and those of its children that have ended spent on a core.
+pub(crate) fn busy_with_children(pid: u32) -> Result<Duration> {
+    let stat = std::fs::read_to_string(path(pid, "stat"))?;
+    let rest = stat.rsplit(')').next().context("an odd stat")?;
+    // utime, stime, cutime and cstime, after the name and eleven further fields.
+    let ticks = rest.split_whitespace().skip(11).take(4);
+    let ticks = ticks.map(str::parse::<u64>).sum::<Result<u64, _>>()?;
+    let of_a_second = rustix::param::clock_ticks_per_second();
+    Ok(Duration::from_millis(ticks * 1000 / of_a_second))
+}
+
 /// Calls by which a process has written anything.
 pub(crate) fn writes(pid: u32) -> Result<u64> {
     field(pid, "io", "syscw:")

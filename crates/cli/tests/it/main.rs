@@ -54,6 +54,7 @@ mod scope;
 mod scope_files;
 mod services;
 mod shapes;
+mod snapshot_rounds;
 mod stalls;
 mod strangers;
 mod takeover;

@@ -17,7 +17,7 @@ pub(crate) use namespace::namespace;
 pub(crate) use output::Output;
 #[cfg(feature = "failpoints")]
 pub(crate) use processes::proved_signal;
-pub(crate) use processes::{Fence, end, is_gone, mentioning, signal};
+pub(crate) use processes::{Fence, end, is_gone, mentioning, signal, sweep};
 pub(crate) use repo::Repo;
 pub(crate) use tree::{digest, is_as_before};
 pub(crate) use until::{LIMIT, let_pass, until};
