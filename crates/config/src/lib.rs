@@ -30,8 +30,8 @@ pub use plan::{FeatureDoc, ParsedPlan, PlanDoc, WaveDoc, parse_plan};
 pub use resolve::{AssumedNeed, Resolved, Selection, blob_id, check, resolve, resolve_after};
 pub use settings::{
     AgentEntry, Config, ConfigFiles, ENVIRONMENT, GateEntry, LauncherEntry, LauncherSelection,
-    Layer, Layered, NamedFile, Origin, Override, Place, RoleEntry, Shown, Sourced, branch_ref,
-    environment_overrides, load_config,
+    Layer, Layered, NamedFile, Origin, Override, Place, ProfileEntry, RoleEntry, Shown, Sourced,
+    branch_ref, environment_overrides, load_config,
 };
 pub use source::Source;
 pub use span::{Span, Spanned};

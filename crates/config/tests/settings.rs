@@ -298,3 +298,70 @@ fn names_of_others_never_reach_a_terminal_as_they_are() {
         }
     }
 }
+
+const GATED: &str = "[agent.s]\nargv = [\"s\"]\n[role.builder]\nagent = \"s\"\n";
+
+#[test]
+fn gates_that_cannot_be_put_in_an_order_are_refused_with_their_place() {
+    shot!(found_in(&format!(
+        "{GATED}
+[gate.fmt]
+run = \"x\"
+needs = [\"fmd\", \"fmt\"]
+[gate.a]
+run = \"x\"
+needs = [\"b\"]
+[gate.b]
+run = \"x\"
+needs = [\"fmt\", \"c\"]
+[gate.c]
+run = \"x\"
+needs = [\"@fast\", \"a\"]
+retries = 1000000
+parallel = \"yes\"
+[profile.fast]
+gates = [\"fmt\", \"tests\"]
+[profile.slow]
+[landing]
+merge_gates = [\"@fats\"]
+"
+    )));
+}
+
+#[test]
+fn profiles_stand_for_their_gates_and_needs_come_along() {
+    let config = format!(
+        "{GATED}[gate.fmt]\nrun = \"x\"\n[gate.lint]\nrun = \"x\"\nneeds = [\"fmt\"]\nretries = 2\n\
+         [gate.test]\nrun = \"x\"\nneeds = [\"lint\"]\nparallel = false\n[gate.unused]\nrun = \"x\"\n\
+         [profile.fast]\ngates = [\"lint\"]\n[profile.full]\ngates = [\"lint\", \"test\"]\n\
+         [landing]\nmerge_gates = [\"@full\"]\n"
+    );
+    let plan = "gates = [\"@fast\"]\n[[wave]]\n[[wave.feature]]\nid = \"a\"\nprompt = \"x\"\n\
+                [[wave.feature]]\nid = \"b\"\nprompt = \"x\"\ngates = [\"@fast\", \"test\", \"lint\"]\n";
+    let spec = support::resolved("plan.toml", plan, &config).spec;
+    let named = |gates: &[GateName]| gates.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let gates: Vec<_> = spec.features.values().map(|feature| named(&feature.gates)).collect();
+    assert_eq!(gates, [vec!["lint"], vec!["lint", "test"]]);
+    assert_eq!(named(&spec.landing.merge_gates), ["lint", "test"]);
+    let known: Vec<_> = spec.gates.keys().cloned().collect();
+    assert_eq!(
+        named(&known),
+        ["fmt", "lint", "test"],
+        "needs are known, what nobody asks for is not"
+    );
+    let ordered = spec.with_needs(&spec.landing.merge_gates.iter().collect::<Vec<_>>());
+    assert_eq!(
+        ordered.iter().map(|gate| gate.as_str()).collect::<Vec<_>>(),
+        ["fmt", "lint", "test"]
+    );
+    let (lint, test) = (&spec.gates[ordered[1]], &spec.gates[ordered[2]]);
+    assert_eq!((lint.retries, lint.alone, test.retries, test.alone), (2, false, 0, true));
+}
+
+#[test]
+fn long_chains_of_gates_are_checked_without_a_deep_stack() {
+    let gate = |n: u32| format!("[gate.g{n}]\nrun = \"x\"\nneeds = [\"g{}\"]\n", (n + 1) % 8_000);
+    let config: String = std::iter::once(GATED.to_owned()).chain((0..8_000).map(gate)).collect();
+    let found = found_in(&config);
+    assert!(found.contains("gates need each other in a circle"), "{found}");
+}

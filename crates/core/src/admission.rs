@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ids::{FeatureId, ProjectId, RunId};
 use crate::run::{
-    Barrier, FeatureState, GateStep, Grant, JobState, LandStep, Purpose, Run, Status, WorkStep,
+    Barrier, FeatureState, Grant, JobState, LandStep, Purpose, Run, Status, WorkStep,
 };
 
 /// The limits of the home.
@@ -81,8 +81,11 @@ pub fn grants<'a>(runs: impl Iterator<Item = &'a Run> + Clone, caps: Caps) -> Ve
             if !ready || feature.wait.is_some() {
                 continue;
             }
-            let grant = held.give(run, id, &feature.state, spec.active_max, caps);
-            given.extend(grant.map(|grant| (run.id.clone(), grant)));
+            let grants = match feature.state.round() {
+                Some(_) => held.give_gates(run, id, caps),
+                None => Vec::from_iter(held.give(run, id, &feature.state, spec.active_max, caps)),
+            };
+            given.extend(grants.into_iter().map(|grant| (run.id.clone(), grant)));
         }
     }
     given
@@ -136,6 +139,19 @@ impl Held {
         }
     }
 
+    /// A slot for each gate of a feature that may begin, as far as there are any.
+    fn give_gates(&mut self, run: &Run, id: &FeatureId, caps: Caps) -> Vec<Grant> {
+        let mut given = Vec::new();
+        for gate in run.startable_gates(id) {
+            let free = (0..=u32::MAX).find(|slot| !self.slots.contains(slot));
+            let Some(slot) = free.filter(|_| self.gates < caps.gates) else { break };
+            self.gates += 1;
+            self.slots.insert(slot);
+            given.push(Grant::Gate { feature: id.clone(), gate: gate.clone(), slot });
+        }
+        given
+    }
+
     fn give(
         &mut self,
         run: &Run,
@@ -154,16 +170,6 @@ impl Held {
                 self.features += 1;
                 Some(Grant::Slot { feature: id.clone() })
             }
-            FeatureState::Verifying { step: GateStep::AwaitingSlot, .. }
-            | FeatureState::Landing(LandStep::Gates { step: GateStep::AwaitingSlot, .. }) => {
-                if self.gates >= caps.gates {
-                    return None;
-                }
-                let slot = (0..=u32::MAX).find(|slot| !self.slots.contains(slot))?;
-                self.gates += 1;
-                self.slots.insert(slot);
-                Some(Grant::Gate { feature: id.clone(), slot })
-            }
             FeatureState::Landing(LandStep::AwaitingTarget) => {
                 let (spec, _) = run.plan()?;
                 let target = (run.queue.project.clone(), spec.target.clone());
@@ -180,11 +186,9 @@ impl Held {
                     | WorkStep::RollingBack(_),
                 ..
             }
-            | FeatureState::Verifying { step: GateStep::Running(_), .. }
+            | FeatureState::Verifying { .. }
             | FeatureState::Landing(
-                LandStep::Merging
-                | LandStep::Updating { .. }
-                | LandStep::Gates { step: GateStep::Running(_), .. },
+                LandStep::Merging | LandStep::Updating { .. } | LandStep::Gates { .. },
             )
             | FeatureState::InReview
             | FeatureState::Blocked(_)

@@ -117,6 +117,20 @@ impl Exit {
         self.reason == Reason::Exited && self.code == Some(0)
     }
 
+    /// Whether the end of a gate is a word against its commit: it did not succeed, and was neither
+    /// lost nor killed from outside.
+    pub fn says_no(&self) -> bool {
+        const SIGKILL: i32 = 9;
+        match self.reason {
+            Reason::LostShim | Reason::LostReboot | Reason::Storage | Reason::Stopped { .. } => {
+                false
+            }
+            Reason::Signalled => self.signal != Some(SIGKILL),
+            Reason::Exited => !self.is_success(),
+            Reason::Timeout | Reason::Limit | Reason::Oom | Reason::ExecFailed => true,
+        }
+    }
+
     /// Whether the end says nothing about the work: the host or Tidegate failed, not the job.
     pub fn is_excused(&self) -> bool {
         matches!(self.reason, Reason::LostReboot)

@@ -1,7 +1,7 @@
 //! A plan as the engine executes it: waves of features, with the agents and gates that the pinned
 //! config gives them. Parsed and checked elsewhere; here every name resolves.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ids::{AgentName, BlobId, FeatureId, GateName, RoleName};
 use crate::run::Retry;
@@ -161,6 +161,12 @@ pub struct GateSpec {
     pub cache: Vec<String>,
     /// Limit, in milliseconds on the monotonic clock.
     pub timeout_ms: u64,
+    /// Gates that must have passed on the same commit before it begins.
+    pub needs: Vec<GateName>,
+    /// Failures on one commit after which it is tried again.
+    pub retries: u32,
+    /// Whether no other gate of the feature runs beside it.
+    pub alone: bool,
 }
 
 /// What a gate executes.
@@ -321,6 +327,25 @@ impl PlanSpec {
             let (found, agent) = self.worker(feature, role)?;
             (found == name).then_some((role, agent))
         })
+    }
+
+    /// Those gates and all that they need, each once, in an order in which needs come first.
+    pub fn with_needs<'a>(&'a self, named: &[&'a GateName]) -> Vec<&'a GateName> {
+        let mut all: Vec<&GateName> = Vec::new();
+        // A circle cannot be walked for ever: a gate is opened once.
+        let mut opened: BTreeSet<&GateName> = BTreeSet::new();
+        let mut stack: Vec<(&GateName, bool)> =
+            named.iter().rev().map(|gate| (*gate, false)).collect();
+        while let Some((gate, done)) = stack.pop() {
+            if done {
+                all.push(gate);
+            } else if opened.insert(gate) {
+                stack.push((gate, true));
+                let needs = self.gates.get(gate).map(|gate| gate.needs.as_slice());
+                stack.extend(needs.unwrap_or_default().iter().rev().map(|need| (need, false)));
+            }
+        }
+        all
     }
 
     /// The features in the order of waves and of the plan within them.

@@ -17,7 +17,7 @@ pub struct FeatureDoc {
     /// Where it stands: `queued`, `building`, `verifying`, `in_review`, `landing`, `landed`,
     /// `blocked`, `failed`, `cancelled`, `skipped`.
     pub state: String,
-    /// The step within the state, such as `awaiting_slot` or the name of a gate.
+    /// The step within the state, such as `awaiting_slot`, or `gate:` and the names of those that run.
     pub step: Option<String>,
     /// Its iteration, from 1; 0 until it first starts.
     pub iteration: u32,
@@ -43,8 +43,8 @@ pub struct FeatureDoc {
     pub cause: Option<String>,
     /// The job that it waits for now.
     pub job_id: Option<String>,
-    /// The last gate that ran for it.
-    pub evidence: Option<EvidenceDoc>,
+    /// The gates that ran on its newest commit, or on the merge of it, in the order in which they began.
+    pub evidence: Vec<EvidenceDoc>,
     /// What it waits for, in one line; null when it does not wait.
     pub waits_for: Option<String>,
 }
@@ -77,6 +77,12 @@ pub struct EvidenceDoc {
     pub merged: bool,
     /// Whether it passed; null while it runs.
     pub passed: Option<bool>,
+    /// How often it ran on this commit.
+    pub attempts: u32,
+    /// How often it failed on this commit; attempts that were lost are not among them.
+    pub failures: u32,
+    /// Whether it passed on a commit on which it failed before.
+    pub flaky: bool,
     /// Its exit code.
     pub exit_code: Option<i32>,
     /// The signal that ended it.

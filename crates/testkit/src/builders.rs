@@ -139,6 +139,9 @@ pub fn sample_gate() -> GateSpec {
         env: BTreeMap::new(),
         cache: Vec::new(),
         timeout_ms: SAMPLE_TIMEOUT_MS,
+        needs: Vec::new(),
+        retries: 0,
+        alone: false,
     }
 }
 

@@ -88,7 +88,7 @@ mod tests {
             reason: None,
             cause: None,
             job_id: None,
-            evidence: None,
+            evidence: Vec::new(),
             waits_for: None,
         }
     }

@@ -218,8 +218,8 @@ fn gate_that_never_passes_fails_the_feature_with_its_word() {
     let a = feature(&document, "a");
     assert_eq!((&a["iteration"], stage.starts("a")), (&3.into(), 3));
     assert!(a["reason"].as_str().unwrap().contains("gate test failed"), "{a:#}");
-    assert_eq!(a["evidence"]["passed"], false);
-    let log = std::fs::read_to_string(a["evidence"]["logPath"].as_str().unwrap()).unwrap();
+    assert_eq!(a["evidence"][0]["passed"], false);
+    let log = std::fs::read_to_string(a["evidence"][0]["logPath"].as_str().unwrap()).unwrap();
     assert_eq!(log, "never good\n");
     assert_eq!(stage.tip(), tip);
     stage.close();

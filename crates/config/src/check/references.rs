@@ -10,11 +10,8 @@ use crate::span::Spanned;
 
 /// Checks that every name leads somewhere.
 pub(crate) fn check_references(doc: &PlanDoc, layered: &Layered, sink: &mut Sink<'_>) {
-    let (gates, agents, roles) =
-        (layered.declared("gate"), layered.declared("agent"), layered.declared("role"));
-    for gate in doc.gates.iter().flatten() {
-        check_name(("gate", Code::UnknownGate), gate, &gates, sink);
-    }
+    let (agents, roles) = (layered.declared("agent"), layered.declared("role"));
+    check_gates(doc.gates.iter().flatten(), layered, sink);
     if let Some(target) = &doc.target
         && let Err(why) = branch_ref(&target.value)
     {
@@ -22,9 +19,7 @@ pub(crate) fn check_references(doc: &PlanDoc, layered: &Layered, sink: &mut Sink
         sink.error_hint(Code::IllegalValue, &target.span, message, why);
     }
     for feature in doc.features() {
-        for gate in feature.gates.iter().flatten() {
-            check_name(("gate", Code::UnknownGate), gate, &gates, sink);
-        }
+        check_gates(feature.gates.iter().flatten(), layered, sink);
         if let Some(agent) = &feature.agent {
             check_name(("agent", Code::UnknownAgent), agent, &agents, sink);
         }
@@ -62,6 +57,18 @@ pub(crate) fn warn_of_ungated(doc: &PlanDoc, layered: &Layered, sink: &mut Sink<
             let hint = "name gates for the feature or the plan, or set landing.merge_gates";
             let message = format!("{name} lands without passing any gate");
             sink.warning(Code::NoGates, span, message, hint);
+        }
+    }
+}
+
+fn check_gates<'g>(
+    gates: impl Iterator<Item = &'g Spanned<String>>,
+    layered: &Layered,
+    sink: &mut Sink<'_>,
+) {
+    for gate in gates {
+        if let Some((message, hint)) = layered.unknown_gate(&gate.value) {
+            sink.error_hint(Code::UnknownGate, &gate.span, message, &hint);
         }
     }
 }

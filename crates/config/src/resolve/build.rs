@@ -1,5 +1,6 @@
 //! Builds the core values of a plan that passed every check.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use tidegate_core::ids::{AgentName, BlobId, FeatureId, GateName, RoleName};
@@ -76,7 +77,7 @@ pub(super) fn build(
     let builder = role_spec("builder", config, &mut blobs)?;
     let own_target = doc.target.as_ref().map(|target| branch_ref(&target.value));
     let target = own_target.transpose().ok()?.unwrap_or_else(|| config.target.value.clone());
-    let merge_gates = gate_names(&config.merge_gates.value)?;
+    let merge_gates = gate_names(&config.merge_gates.value, config)?;
     let spec = PlanSpec {
         title: title_of(doc, &bundle.plan.path),
         path: bundle.plan.path.clone(),
@@ -198,7 +199,7 @@ fn feature_spec(
         prompt,
         needs,
         paths: feature.paths.iter().map(|path| path.value.clone()).collect(),
-        gates: gate_names(gates.map_or(&[], Vec::as_slice))?,
+        gates: gate_names(gates.map_or(&[], Vec::as_slice), config)?,
         agent,
         crew: crew_of(feature, config, blobs)?,
         allow_no_change: feature.allow_no_change.as_ref().is_some_and(|allow| allow.value),
@@ -246,10 +247,17 @@ fn attempts_of_builder(config: &Config) -> u32 {
     own.unwrap_or(config.max_attempts.value)
 }
 
-/// The names in their order, each once.
-fn gate_names(names: &[Spanned<String>]) -> Option<Vec<GateName>> {
-    let mut gates: Vec<GateName> = Vec::new();
+/// The names in their order, each once; those of a profile where it is named.
+fn gate_names(names: &[Spanned<String>], config: &Config) -> Option<Vec<GateName>> {
+    let mut all: Vec<&Spanned<String>> = Vec::new();
     for name in names {
+        match name.value.strip_prefix('@') {
+            Some(profile) => all.extend(&config.profiles.get(profile)?.value.gates),
+            None => all.push(name),
+        }
+    }
+    let mut gates: Vec<GateName> = Vec::new();
+    for name in all {
         let gate = GateName::new(name.value.as_str()).ok()?;
         if !gates.contains(&gate) {
             gates.push(gate);
@@ -306,21 +314,29 @@ fn gates_of(
     // A planner may name any of them.
     let planners = features.values().any(|feature| feature.crew.contains_key(&Role::Planner));
     let all = config.gates.keys().filter(|_| planners);
-    merge_gates
-        .iter()
-        .chain(own)
-        .chain(all)
-        .map(|name| {
-            let entry = &config.gates.get(name)?.value;
-            let spec = GateSpec {
-                run: entry.run.clone(),
-                env: entry.env.clone(),
-                cache: entry.cache.clone(),
-                timeout_ms: entry.timeout_ms.unwrap_or(config.gate_timeout_ms.value),
-            };
-            Some((name.clone(), spec))
-        })
-        .collect()
+    let mut open: Vec<GateName> = merge_gates.iter().chain(own).chain(all).cloned().collect();
+    let mut gates = BTreeMap::new();
+    while let Some(name) = open.pop() {
+        let Entry::Vacant(free) = gates.entry(name) else { continue };
+        let spec = gate_spec(config, free.key())?;
+        open.extend(spec.needs.iter().cloned());
+        free.insert(spec);
+    }
+    Some(gates)
+}
+
+fn gate_spec(config: &Config, name: &GateName) -> Option<GateSpec> {
+    let entry = &config.gates.get(name)?.value;
+    let needs = entry.needs.iter().map(|need| GateName::new(need.value.as_str()).ok());
+    Some(GateSpec {
+        run: entry.run.clone(),
+        env: entry.env.clone(),
+        cache: entry.cache.clone(),
+        timeout_ms: entry.timeout_ms.unwrap_or(config.gate_timeout_ms.value),
+        needs: needs.collect::<Option<_>>()?,
+        retries: entry.retries,
+        alone: !entry.parallel,
+    })
 }
 
 /// The plan's title, else the name of its file.

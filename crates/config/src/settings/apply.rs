@@ -10,7 +10,7 @@ use tidegate_core::plan::{
 use super::agent::agent_of;
 use super::branch::branch_ref;
 use super::config::{Config, Sourced};
-use super::named::{gate_of, launcher_of, role_of};
+use super::named::{gate_of, launcher_of, profile_of, role_of};
 use super::worktree::apply_worktree;
 use crate::diagnostic::{Code, Sink};
 use crate::fields::{Fields, wrong_type};
@@ -78,6 +78,7 @@ pub(crate) fn apply(config: &mut Config, table: &Table, layer: usize, sink: &mut
     named(&mut fields, "agent", layer, &mut config.agents, agent_of, sink);
     named(&mut fields, "role", layer, &mut config.roles, role_of, sink);
     named(&mut fields, "gate", layer, &mut config.gates, gate_of, sink);
+    named(&mut fields, "profile", layer, &mut config.profiles, profile_of, sink);
     named(&mut fields, "launcher", layer, &mut config.launchers, launcher_of, sink);
     if let Some((table, entry)) = fields.table("review", sink) {
         let mut inner = Fields::new("[review]", table, entry.key.span.clone());
@@ -203,6 +204,7 @@ fn table_name(kind: &str) -> &'static str {
         "agent" => "an agent",
         "role" => "a role",
         "gate" => "a gate",
+        "profile" => "a profile",
         _ => "a launcher",
     }
 }

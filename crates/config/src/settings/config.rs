@@ -102,6 +102,8 @@ pub struct Config {
     pub roles: BTreeMap<RoleName, Sourced<RoleEntry>>,
     /// The gates.
     pub gates: BTreeMap<GateName, Sourced<GateEntry>>,
+    /// The profiles of gates, by name.
+    pub profiles: BTreeMap<String, Sourced<ProfileEntry>>,
     /// The launchers, by name.
     pub launchers: BTreeMap<String, Sourced<LauncherEntry>>,
 }
@@ -151,6 +153,19 @@ pub struct GateEntry {
     pub cache: Vec<String>,
     /// Limit, in milliseconds.
     pub timeout_ms: Option<u64>,
+    /// Gates that must have passed before it begins.
+    pub needs: Vec<Spanned<String>>,
+    /// Failures on one commit after which it is tried again.
+    pub retries: u32,
+    /// Whether other gates may run beside it.
+    pub parallel: bool,
+}
+
+/// `[profile.NAME]`: gates under one name, which is written `@NAME` where a gate's stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProfileEntry {
+    /// Its gates.
+    pub gates: Vec<Spanned<String>>,
 }
 
 /// `[launcher.NAME]`.
@@ -224,6 +239,7 @@ impl Default for Config {
             agents: BTreeMap::new(),
             roles: BTreeMap::new(),
             gates: BTreeMap::new(),
+            profiles: BTreeMap::new(),
             launchers: BTreeMap::new(),
         }
     }

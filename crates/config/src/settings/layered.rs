@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::apply::apply;
 use super::config::{Config, Place};
 use super::overrides::{Override, table_of};
+use super::rounds::{GateProblem, check_gates};
 use crate::diagnostic::{Code, Diagnostic, Severity, Sink, sort};
 use crate::duration::format_duration;
 use crate::near::{hint_for, quoted};
@@ -17,7 +18,7 @@ use crate::toml_text::read_toml;
 const CONFIG_BYTES_MAX: usize = 1024 * 1024;
 
 /// Tables whose entries are replaced whole by a layer above.
-const WHOLE: &[&str] = &["agent", "role", "gate", "launcher"];
+const WHOLE: &[&str] = &["agent", "role", "gate", "profile", "launcher"];
 
 /// Where a setting comes from; later ones go over earlier ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -232,15 +233,32 @@ impl Layered {
                 ));
             }
         }
+        let place = self.config.merge_gates.place.as_ref();
         for gate in &self.config.merge_gates.value {
-            let place = self.config.merge_gates.place.as_ref();
-            if !gates.contains(&gate.value.as_str()) {
-                let message = format!("there is no gate {}", quoted(&gate.value));
-                let hint = hint_for(&gate.value, gates.iter().copied());
+            if let Some((message, hint)) = self.unknown_gate(&gate.value) {
                 found.extend(self.at(place, &gate.span, Code::UnknownGate, message, &hint));
             }
         }
+        for problem in check_gates(&self.config, &gates) {
+            let GateProblem { place, span, code, message, hint } = problem;
+            found.extend(self.at(place, span, code, message, &hint));
+        }
         self.findings.extend(found);
+    }
+
+    /// What is wrong with a name that stands where a gate's does, or a profile's after an `@`.
+    pub(crate) fn unknown_gate(&self, name: &str) -> Option<(String, String)> {
+        let (what, bare) = name.strip_prefix('@').map_or(("gate", name), |bare| ("profile", bare));
+        let known = self.declared(what);
+        if known.contains(&bare) {
+            return None;
+        }
+        let hint = if known.is_empty() {
+            format!("define [{what}.NAME] in tidegate.toml")
+        } else {
+            hint_for(bare, known.iter().copied())
+        };
+        Some((format!("there is no {what} {}", quoted(bare)), hint))
     }
 
     /// Names of the tables of a kind in all layers. One with errors is among them: its own errors

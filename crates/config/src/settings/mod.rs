@@ -7,11 +7,13 @@ mod config;
 mod layered;
 mod named;
 mod overrides;
+mod rounds;
 mod worktree;
 
 pub use branch::branch_ref;
 pub use config::{
-    AgentEntry, Config, GateEntry, LauncherEntry, LauncherSelection, Place, RoleEntry, Sourced,
+    AgentEntry, Config, GateEntry, LauncherEntry, LauncherSelection, Place, ProfileEntry,
+    RoleEntry, Sourced,
 };
 pub use layered::{ConfigFiles, Layer, Layered, NamedFile, Origin, Shown, load_config};
 pub use overrides::{ENVIRONMENT, Override, environment_overrides};

@@ -1,11 +1,11 @@
-//! `[role.NAME]`, `[gate.NAME]` and `[launcher.NAME]`.
+//! `[role.NAME]`, `[gate.NAME]`, `[profile.NAME]` and `[launcher.NAME]`.
 
 use tidegate_core::ids::{AgentName, GateName, InvalidName, RoleName, check_name};
 use tidegate_core::plan::GateRun;
 
 use super::agent::{argv_of, environment};
 use super::apply::illegal_name;
-use super::config::{GateEntry, LauncherEntry, LauncherSelection, RoleEntry};
+use super::config::{GateEntry, LauncherEntry, LauncherSelection, ProfileEntry, RoleEntry};
 use crate::check::inner_path;
 use crate::diagnostic::{Code, Sink};
 use crate::fields::Fields;
@@ -89,7 +89,25 @@ pub(crate) fn gate_of(
         }
     }
     let timeout_ms = fields.duration("timeout", sink).map(|limit| limit.value);
-    (GateName::new(name), run.map(|run| GateEntry { run, env, cache, timeout_ms }))
+    let needs = fields.strings("needs", sink).map(|list| list.value).unwrap_or_default();
+    let retries = fields.count("retries", 0, TRIES_MAX, sink).map_or(0, |said| said.value);
+    let parallel = fields.boolean("parallel", sink).is_none_or(|said| said.value);
+    let entry = run.map(|run| GateEntry { run, env, cache, timeout_ms, needs, retries, parallel });
+    (GateName::new(name), entry)
+}
+
+/// Reads one profile.
+pub(crate) fn profile_of(
+    name: &str,
+    fields: &mut Fields<'_>,
+    sink: &mut Sink<'_>,
+) -> (Result<String, InvalidName>, Option<ProfileEntry>) {
+    if fields.take("gates").is_none() {
+        fields.missing("gates", "gates = [\"GATE\"]", sink);
+    }
+    let gates = fields.strings("gates", sink).map(|list| list.value);
+    let entry = gates.map(|gates| ProfileEntry { gates });
+    (check_name("profile", name).map(|()| name.to_owned()), entry)
 }
 
 /// Reads one launcher.

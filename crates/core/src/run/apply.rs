@@ -146,8 +146,8 @@ impl Run {
                     Hook::Teardown => {}
                 }
             }
-            Purpose::Gate { feature, phase, .. } => {
-                self.with_feature(feature, |feature| feature.gate_started(*phase, id));
+            Purpose::Gate { feature, gate, phase, .. } => {
+                self.with_feature(feature, |feature| feature.gate_started(*phase, gate, id));
             }
         }
     }

@@ -3,8 +3,7 @@
 use super::backoff::Wait;
 use super::block::Block;
 use super::event::Event;
-use super::feature::{Feature, FeatureState, GateStep, LandStep, Trail, WorkStep};
-use super::state::Phase;
+use super::feature::{Feature, FeatureState, LandStep, Trail, WorkStep};
 use crate::ids::JobId;
 use crate::plan::Role;
 
@@ -23,29 +22,6 @@ impl Feature {
         }
     }
 
-    pub(super) fn gate_started(&mut self, of: Phase, job: &JobId) {
-        let running = GateStep::Running(job.clone());
-        match (&mut self.state, of) {
-            (FeatureState::Verifying { step, .. }, Phase::Branch)
-            | (FeatureState::Landing(LandStep::Gates { step, .. }), Phase::Merge) => {
-                *step = running;
-            }
-            (
-                FeatureState::Verifying { .. }
-                | FeatureState::Landing(_)
-                | FeatureState::Queued
-                | FeatureState::Working { .. }
-                | FeatureState::InReview
-                | FeatureState::Blocked(_)
-                | FeatureState::Landed { .. }
-                | FeatureState::Failed { .. }
-                | FeatureState::Cancelled { .. }
-                | FeatureState::Skipped { .. },
-                Phase::Branch | Phase::Merge,
-            ) => {}
-        }
-    }
-
     #[expect(
         clippy::wildcard_enum_match_arm,
         reason = "only the facts of features are handed here, by a match that lists them all"
@@ -56,7 +32,12 @@ impl Feature {
             Event::WorktreeReady { .. }
             | Event::WorktreeFurnished { .. }
             | Event::WorktreeSetUp { .. } => self.apply_of_worktree(event, trail),
-            Event::AttemptFailed { counted, wait, .. } => self.tried(*counted, *wait, trail),
+            Event::AttemptFailed { job, counted, wait, .. } => {
+                if let Some((round, _)) = self.state.round_mut() {
+                    round.lost(job);
+                }
+                self.tried(*counted, *wait, trail);
+            }
             Event::RetryDue { .. } => self.wait = None,
             Event::BuilderFinished { job, .. } => {
                 self.failures = 0;
@@ -76,34 +57,29 @@ impl Feature {
             Event::SnapshotTaken { .. }
             | Event::RollbackRequested { .. }
             | Event::RolledBack { .. } => self.apply_of_capture(event, trail),
-            Event::Committed { tested, .. } => {
-                self.failures = 0;
-                self.approved = false;
-                self.conflict = None;
-                self.tested = Some(tested.clone());
-                self.state = FeatureState::Verifying { gate: 0, step: GateStep::AwaitingSlot };
-            }
             Event::IterationFailed { feedback, sync, .. } => {
-                trail.built = None;
-                trail.again = false;
-                self.failures = 0;
-                self.approved = false;
-                self.conflict = None;
                 self.feedback = Some(feedback.clone());
                 self.sync.clone_from(sync);
-                self.state = FeatureState::building(WorkStep::AwaitingSlot);
+                self.iterates(trail);
             }
-            Event::GatePassed { .. } => self.next_gate(),
-            Event::Verified { .. } => self.state = FeatureState::InReview,
+            Event::Committed { .. }
+            | Event::GatePassed { .. }
+            | Event::GateFailed { .. }
+            | Event::GateRetried { .. }
+            | Event::Verified { .. } => self.apply_of_round(event),
             Event::Approved { .. }
             | Event::LandingAdmitted { .. }
             | Event::MergePrepared { .. }
             | Event::LandingIntended { .. }
             | Event::TargetMoved { .. }
             | Event::Landed { .. } => self.apply_of_landing(event),
-            Event::Blocked { block, .. } => self.state = FeatureState::Blocked(block.clone()),
+            Event::Blocked { block, .. } => {
+                self.wait = None;
+                self.state = FeatureState::Blocked(block.clone());
+            }
             Event::Unblocked { .. } => self.unblocked(trail),
             Event::FeatureFailed { reason, .. } => {
+                self.wait = None;
                 self.state = FeatureState::Failed { reason: reason.clone() };
             }
             Event::FeatureSkipped { cause, .. } => {
@@ -116,6 +92,17 @@ impl Feature {
             Event::FeatureRetried { .. } => self.retry(trail),
             _ => {}
         }
+    }
+
+    /// Its next iteration begins with a slot.
+    fn iterates(&mut self, trail: &mut Trail) {
+        trail.built = None;
+        trail.again = false;
+        self.failures = 0;
+        self.wait = None;
+        self.approved = false;
+        self.conflict = None;
+        self.state = FeatureState::building(WorkStep::AwaitingSlot);
     }
 
     /// An attempt failed: the next one begins at once, or waits for its time without a slot.
@@ -135,34 +122,9 @@ impl Feature {
     pub(super) fn rewind_step(&mut self) {
         match &mut self.state {
             FeatureState::Working { step, .. } => *step = WorkStep::Preparing,
-            FeatureState::Verifying { step, .. }
-            | FeatureState::Landing(LandStep::Gates { step, .. }) => *step = GateStep::AwaitingSlot,
-            FeatureState::Landing(
-                LandStep::AwaitingTarget | LandStep::Merging | LandStep::Updating { .. },
-            )
+            FeatureState::Verifying { .. }
+            | FeatureState::Landing(_)
             | FeatureState::Queued
-            | FeatureState::InReview
-            | FeatureState::Blocked(_)
-            | FeatureState::Landed { .. }
-            | FeatureState::Failed { .. }
-            | FeatureState::Cancelled { .. }
-            | FeatureState::Skipped { .. } => {}
-        }
-    }
-
-    fn next_gate(&mut self) {
-        self.failures = 0;
-        match &mut self.state {
-            FeatureState::Verifying { gate, step }
-            | FeatureState::Landing(LandStep::Gates { gate, step, .. }) => {
-                *gate += 1;
-                *step = GateStep::AwaitingSlot;
-            }
-            FeatureState::Landing(
-                LandStep::AwaitingTarget | LandStep::Merging | LandStep::Updating { .. },
-            )
-            | FeatureState::Queued
-            | FeatureState::Working { .. }
             | FeatureState::InReview
             | FeatureState::Blocked(_)
             | FeatureState::Landed { .. }

@@ -1,7 +1,8 @@
 //! How a feature evolves from its consent to the target.
 
 use super::event::Event;
-use super::feature::{Feature, FeatureState, GateStep, LandStep};
+use super::feature::{Feature, FeatureState, LandStep};
+use super::round::Round;
 
 impl Feature {
     #[expect(
@@ -20,8 +21,8 @@ impl Feature {
             Event::MergePrepared { merged, .. } => {
                 self.failures = 0;
                 let merged = merged.clone();
-                let step = GateStep::AwaitingSlot;
-                self.state = FeatureState::Landing(LandStep::Gates { merged, gate: 0, step });
+                let round = Round::default();
+                self.state = FeatureState::Landing(LandStep::Gates { merged, round });
             }
             Event::LandingIntended { merged, .. } => {
                 self.state = FeatureState::Landing(LandStep::Updating { merged: merged.clone() });

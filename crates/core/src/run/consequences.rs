@@ -3,11 +3,11 @@
 use super::barrier::Barrier;
 use super::block::Block;
 use super::event::Event;
-use super::feature::{Feature, FeatureState, GateStep, LandStep, WorkStep};
+use super::feature::{Feature, FeatureState, LandStep, WorkStep};
 use super::review::awaits_person;
 use super::state::{Purpose, Run, Work};
 use super::step::Draft;
-use crate::ids::FeatureId;
+use crate::ids::{FeatureId, JobId};
 use crate::plan::{IntegrityPolicy, PlanSpec, ReviewPolicy, Role};
 
 impl Draft {
@@ -38,6 +38,10 @@ impl Draft {
     fn next_of_plan(&self) -> Option<Next> {
         let (spec, plan) = self.run.plan()?;
         let cancel = self.run.status.cancel();
+        if let Some(job) = self.run.orphaned_gate() {
+            let (job, actor) = (job.clone(), "tidegate".to_owned());
+            return Some(Next::Fact(Event::JobStopping { job, actor }));
+        }
         let barrier = Barrier::of(spec, plan);
         spec.in_order().find_map(|(wave, id)| {
             let feature = plan.features.get(id)?;
@@ -65,9 +69,9 @@ impl Draft {
                 let cause = barrier.skip_cause(wave, id)?;
                 fact(Event::FeatureSkipped { feature: id.clone(), cause })
             }
-            FeatureState::Verifying { gate, step: GateStep::AwaitingSlot } => {
+            FeatureState::Verifying { .. } => {
                 let of_spec = spec.features.get(id)?;
-                if *gate < feature.gates(of_spec).len() {
+                if !self.run.round_is_passed(id) {
                     None
                 } else if of_spec.crew.contains_key(&Role::Qa) && !self.run.is_checked(id) {
                     hand_over(Role::Qa)
@@ -76,13 +80,9 @@ impl Draft {
                 }
             }
             FeatureState::InReview => next_of_review(spec, id, feature),
-            FeatureState::Landing(LandStep::Gates {
-                merged,
-                gate,
-                step: GateStep::AwaitingSlot,
-            }) => {
+            FeatureState::Landing(LandStep::Gates { merged, .. }) => {
                 let (feature, merged) = (id.clone(), merged.clone());
-                let passed = *gate >= spec.landing.merge_gates.len();
+                let passed = self.run.round_is_passed(id);
                 passed.then_some(Next::Fact(Event::LandingIntended { feature, merged }))
             }
             FeatureState::Blocked(Block::Collision { with, waits: true, .. }) => {
@@ -104,12 +104,8 @@ impl Draft {
                 | Block::LocalBehind { .. }
                 | Block::Quarantine { .. },
             )
-            | FeatureState::Verifying { step: GateStep::Running(_), .. }
             | FeatureState::Landing(
-                LandStep::AwaitingTarget
-                | LandStep::Merging
-                | LandStep::Updating { .. }
-                | LandStep::Gates { step: GateStep::Running(_), .. },
+                LandStep::AwaitingTarget | LandStep::Merging | LandStep::Updating { .. },
             )
             | FeatureState::Working { .. }
             | FeatureState::Landed { .. }
@@ -121,11 +117,11 @@ impl Draft {
 
     /// A feature of a cancelled run ends once nothing of it is under way.
     fn cancelled(&self, id: &FeatureId, feature: &Feature, actor: &str) -> Option<Event> {
-        let job = feature.job().and_then(|job| self.run.jobs.get(job));
+        let lives = |job: &&JobId| self.run.jobs.get(*job).is_some_and(|job| job.state.is_live());
         if feature.is_terminal()
             || feature.awaits_git()
             || feature.state.work_step().is_some_and(|step| matches!(step, WorkStep::Agent(_)))
-            || job.is_some_and(|job| job.state.is_live())
+            || feature.jobs().iter().any(lives)
         {
             return None;
         }

@@ -145,6 +145,8 @@ pub enum Event {
     GatePassed { feature: FeatureId, gate: GateName, job: JobId },
     /// A gate failed; its job's record is the evidence.
     GateFailed { feature: FeatureId, gate: GateName, job: JobId },
+    /// A gate failed on its commit, and is tried again there.
+    GateRetried { feature: FeatureId, gate: GateName, job: JobId },
     /// All gates of the branch passed.
     Verified { feature: FeatureId },
     /// Consent to land this commit was given.
@@ -236,6 +238,7 @@ impl Event {
             | Self::IterationFailed { feature, .. }
             | Self::GatePassed { feature, .. }
             | Self::GateFailed { feature, .. }
+            | Self::GateRetried { feature, .. }
             | Self::Verified { feature }
             | Self::Approved { feature, .. }
             | Self::LandingAdmitted { feature }
@@ -305,6 +308,7 @@ impl Event {
             Self::IterationFailed { .. } => "iteration-failed",
             Self::GatePassed { .. } => "gate-passed",
             Self::GateFailed { .. } => "gate-failed",
+            Self::GateRetried { .. } => "gate-retried",
             Self::Verified { .. } => "verified",
             Self::Approved { .. } => "approved",
             Self::LandingAdmitted { .. } => "landing-admitted",

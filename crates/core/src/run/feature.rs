@@ -5,6 +5,7 @@ use super::block::Block;
 use super::feedback::Feedback;
 use super::inspection::Inspection;
 use super::planned::PlannedChange;
+use super::round::Round;
 use crate::ids::{FeatureId, GateName, JobId, Oid};
 use crate::plan::{FeatureSpec, Role};
 use crate::workplace::Furnished;
@@ -108,10 +109,8 @@ pub enum FeatureState {
     },
     /// Gates check its commit.
     Verifying {
-        /// Index of the gate in the feature's list.
-        gate: usize,
-        /// How far that gate is.
-        step: GateStep,
+        /// How far they are.
+        round: Round,
     },
     /// Waits for consent to land.
     InReview,
@@ -160,15 +159,6 @@ pub enum WorkStep {
     RollingBack(u32),
 }
 
-/// The steps of one gate.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum GateStep {
-    /// Waits for a gate slot of the home.
-    AwaitingSlot,
-    /// Runs.
-    Running(JobId),
-}
-
 /// The steps of a landing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LandStep {
@@ -180,10 +170,8 @@ pub enum LandStep {
     Gates {
         /// The merged commit.
         merged: Merged,
-        /// Index of the gate in the landing's list.
-        gate: usize,
-        /// How far that gate is.
-        step: GateStep,
+        /// How far they are.
+        round: Round,
     },
     /// The target is being moved, by compare-and-swap.
     Updating {
@@ -227,14 +215,13 @@ impl Feature {
         }
     }
 
-    /// Whether it waits for a slot: of its run for an agent, or of the home for a gate.
+    /// Whether it waits for a slot: of its run for an agent, or of the home for gates.
     pub fn awaits_slot(&self) -> bool {
-        match self.state {
-            FeatureState::Working { step: WorkStep::AwaitingSlot, .. }
-            | FeatureState::Verifying { step: GateStep::AwaitingSlot, .. }
-            | FeatureState::Landing(LandStep::Gates { step: GateStep::AwaitingSlot, .. }) => true,
+        match &self.state {
+            FeatureState::Working { step: WorkStep::AwaitingSlot, .. } => true,
+            FeatureState::Verifying { round }
+            | FeatureState::Landing(LandStep::Gates { round, .. }) => round.failed.is_empty(),
             FeatureState::Working { .. }
-            | FeatureState::Verifying { .. }
             | FeatureState::Landing(_)
             | FeatureState::Queued
             | FeatureState::InReview
@@ -302,8 +289,13 @@ impl Feature {
         }
     }
 
-    /// The job that it waits for.
+    /// The job that it waits for; the first one of several gates.
     pub fn job(&self) -> Option<&JobId> {
+        self.jobs().first().copied()
+    }
+
+    /// The jobs that it waits for.
+    pub fn jobs(&self) -> Vec<&JobId> {
         match &self.state {
             FeatureState::Working {
                 step:
@@ -312,21 +304,17 @@ impl Feature {
                     | WorkStep::Committing(job)
                     | WorkStep::Reading(job),
                 ..
-            }
-            | FeatureState::Verifying { step: GateStep::Running(job), .. }
-            | FeatureState::Landing(LandStep::Gates { step: GateStep::Running(job), .. }) => {
-                Some(job)
+            } => vec![job],
+            FeatureState::Verifying { round }
+            | FeatureState::Landing(LandStep::Gates { round, .. }) => {
+                round.running.values().collect()
             }
             FeatureState::Working {
                 step: WorkStep::AwaitingSlot | WorkStep::Preparing | WorkStep::RollingBack(_),
                 ..
             }
-            | FeatureState::Verifying { step: GateStep::AwaitingSlot, .. }
             | FeatureState::Landing(
-                LandStep::AwaitingTarget
-                | LandStep::Merging
-                | LandStep::Updating { .. }
-                | LandStep::Gates { step: GateStep::AwaitingSlot, .. },
+                LandStep::AwaitingTarget | LandStep::Merging | LandStep::Updating { .. },
             )
             | FeatureState::Queued
             | FeatureState::InReview
@@ -334,7 +322,7 @@ impl Feature {
             | FeatureState::Landed { .. }
             | FeatureState::Failed { .. }
             | FeatureState::Cancelled { .. }
-            | FeatureState::Skipped { .. } => None,
+            | FeatureState::Skipped { .. } => Vec::new(),
         }
     }
 }

@@ -7,7 +7,7 @@ use super::outcome::{
     UpdateOutcome, WorktreeOutcome,
 };
 use crate::exit::{Exit, Started};
-use crate::ids::{AgentId, FeatureId, JobId, Oid, RoleName};
+use crate::ids::{AgentId, FeatureId, GateName, JobId, Oid, RoleName};
 use crate::launcher::{AgentEnd, Journal, Registered};
 
 /// One thing that happened or is asked for.
@@ -119,6 +119,8 @@ pub enum Grant {
     Gate {
         /// For which feature.
         feature: FeatureId,
+        /// For which gate of it.
+        gate: GateName,
         /// Its number, from 0.
         slot: u32,
     },

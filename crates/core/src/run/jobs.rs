@@ -148,7 +148,7 @@ impl Draft {
             Purpose::Agent { feature, .. }
             | Purpose::Gate { feature, .. }
             | Purpose::Hook { feature, .. } => {
-                if self.feature(&feature).is_none_or(|(_, feature)| feature.job() != Some(id)) {
+                if self.feature(&feature).is_none_or(|(_, feature)| !feature.jobs().contains(&id)) {
                     return Ok(());
                 }
                 let block = Block::Quarantine { job: id.clone(), detail };

@@ -1,17 +1,16 @@
-//! A feature from its queue to its review: building, committing, gates, and their repair.
+//! A feature from its queue to its gates: building, committing, and the next iteration.
 
 use super::backoff::Wait;
 use super::barrier::Barrier;
 use super::block::Block;
 use super::event::Event;
-use super::feature::{Feature, FeatureState, GateStep, LandStep, Tested, WorkStep};
+use super::feature::{Feature, FeatureState, Tested, WorkStep};
 use super::feedback::Feedback;
 use super::input::{CommitOutcome, Rejected};
 use super::outcome::WorktreeOutcome;
-use super::state::{Phase, Purpose};
 use super::step::Draft;
-use crate::exit::{Exit, Reason};
-use crate::ids::{FeatureId, GateName, JobId, Oid};
+use crate::exit::Exit;
+use crate::ids::{FeatureId, JobId, Oid};
 use crate::plan::{FeatureSpec, Role};
 use crate::time::WallMs;
 
@@ -209,101 +208,6 @@ impl Draft {
         self.emit(Event::IterationFailed { feature: id.clone(), feedback: why, sync });
         if last {
             self.emit(Event::FeatureFailed { feature: id.clone(), reason });
-        }
-    }
-
-    /// The gate that the feature waits for, and what it would run on.
-    pub(super) fn awaited_gate(&self, id: &FeatureId) -> Option<(GateName, Oid, Phase)> {
-        let (run_spec, _) = self.run.plan()?;
-        let (spec, feature) = self.feature(id)?;
-        match &feature.state {
-            FeatureState::Verifying { gate, step: GateStep::AwaitingSlot } => {
-                let commit = feature.tested.as_ref()?.commit.clone();
-                let name = (*feature.gates(spec).get(*gate)?).clone();
-                Some((name, commit, Phase::Branch))
-            }
-            FeatureState::Landing(LandStep::Gates {
-                merged,
-                gate,
-                step: GateStep::AwaitingSlot,
-            }) => {
-                let name = run_spec.landing.merge_gates.get(*gate)?.clone();
-                Some((name, merged.commit.clone(), Phase::Merge))
-            }
-            FeatureState::Verifying { step: GateStep::Running(_), .. }
-            | FeatureState::Landing(_)
-            | FeatureState::Queued
-            | FeatureState::Working { .. }
-            | FeatureState::InReview
-            | FeatureState::Blocked(_)
-            | FeatureState::Landed { .. }
-            | FeatureState::Failed { .. }
-            | FeatureState::Cancelled { .. }
-            | FeatureState::Skipped { .. } => None,
-        }
-    }
-
-    pub(super) fn start_gate(&mut self, id: &FeatureId, slot: u32) -> Result<(), Rejected> {
-        if self.require_feature(id)?.1.wait.is_some() {
-            return Err(Rejected::NotWhile("its next attempt waits for its time".to_owned()));
-        }
-        let Some((gate, commit, phase)) = self.awaited_gate(id) else {
-            return Err(Rejected::NotWhile("the feature waits for no gate".to_owned()));
-        };
-        self.create_job(Purpose::Gate { feature: id.clone(), gate, commit, phase, slot });
-        Ok(())
-    }
-
-    pub(super) fn gate_ended(&mut self, id: &FeatureId, gate: &GateName, job: &JobId, exit: &Exit) {
-        let Some((_, feature)) = self.feature(id) else { return };
-        if feature.job() != Some(job) || self.run.status.cancel().is_some() {
-            return;
-        }
-        let merged = match &feature.state {
-            FeatureState::Landing(LandStep::Gates { merged, .. }) => Some(merged.clone()),
-            FeatureState::Landing(
-                LandStep::AwaitingTarget | LandStep::Merging | LandStep::Updating { .. },
-            )
-            | FeatureState::Verifying { .. }
-            | FeatureState::Queued
-            | FeatureState::Working { .. }
-            | FeatureState::InReview
-            | FeatureState::Blocked(_)
-            | FeatureState::Landed { .. }
-            | FeatureState::Failed { .. }
-            | FeatureState::Cancelled { .. }
-            | FeatureState::Skipped { .. } => None,
-        };
-        let tested = feature.tested.as_ref().map(|tested| tested.commit.clone());
-        let commit = merged.as_ref().map(|merged| merged.commit.clone()).or(tested);
-        if exit.is_success() {
-            let (feature, gate, job) = (id.clone(), gate.clone(), job.clone());
-            self.emit(Event::GatePassed { feature, gate, job });
-        } else if says_nothing(exit) {
-            self.attempt_failed(id, job, exit, &format!("gate {gate}"));
-        } else if let Some(commit) = commit {
-            let (feature, name) = (id.clone(), gate.clone());
-            self.emit(Event::GateFailed { feature, gate: name, job: job.clone() });
-            let feedback = Feedback::Gate {
-                gate: gate.clone(),
-                commit,
-                job: job.clone(),
-                exit: exit.clone(),
-                merged: merged.is_some(),
-            };
-            self.next_iteration(id, feedback, merged.map(|merged| merged.onto));
-        }
-    }
-}
-
-/// Whether a gate's end is no word on the commit: the gate was lost or killed from outside.
-fn says_nothing(exit: &Exit) -> bool {
-    const SIGKILL: i32 = 9;
-    match exit.reason {
-        Reason::LostShim | Reason::LostReboot | Reason::Storage | Reason::Stopped { .. } => true,
-        Reason::Signalled => exit.signal == Some(SIGKILL),
-        Reason::Exited | Reason::Timeout | Reason::Limit | Reason::Oom | Reason::ExecFailed => {
-            false
         }
     }
 }

@@ -185,7 +185,7 @@ impl Draft {
         }
         match grant {
             Grant::Slot { feature } => self.admit(feature),
-            Grant::Gate { feature, slot } => self.start_gate(feature, *slot),
+            Grant::Gate { feature, gate, slot } => self.start_gate(feature, gate, *slot),
             Grant::Target { feature } => self.admit_landing(feature),
         }
     }

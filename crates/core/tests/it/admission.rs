@@ -8,8 +8,8 @@ use tidegate_core::run::{
 };
 
 use crate::fixture::{
-    Shape, claim, config, exited, fid, job_finished, newest, oid, plan_run, plan_spec, submitted,
-    take, waves,
+    Shape, claim, config, exited, fid, job_finished, named_gate, newest, oid, plan_run, plan_spec,
+    submitted, take, waves,
 };
 use crate::telling::tell;
 
@@ -37,7 +37,7 @@ fn given(runs: &[Run], caps: Caps) -> Vec<String> {
         let at = runs.iter().position(|found| found.id == run).unwrap();
         match grant {
             Grant::Slot { feature } => format!("{at} slot {feature}"),
-            Grant::Gate { feature, slot } => format!("{at} gate {feature} {slot}"),
+            Grant::Gate { feature, gate, slot } => format!("{at} {gate} {feature} {slot}"),
             Grant::Target { feature } => format!("{at} target {feature}"),
         }
     };
@@ -96,22 +96,28 @@ fn slots_go_to_no_pending_and_no_cancelled_run() {
 fn gates_get_free_slots_up_to_the_cap_even_when_it_shrank() {
     let mut runs = claimed(1, &Shape { active_max: 5, ..wide() });
     build(&mut runs[0], &["a", "b", "c"]);
-    assert_eq!(given(&runs, Caps { gates: 2, ..CAPS }), ["0 gate a 0", "0 gate b 1"]);
-    take(&mut runs[0], &Input::Grant(Grant::Gate { feature: fid("a"), slot: 2 }));
+    assert_eq!(given(&runs, Caps { gates: 2, ..CAPS }), ["0 gate0 a 0", "0 gate0 b 1"]);
+    take(
+        &mut runs[0],
+        &Input::Grant(Grant::Gate { feature: fid("a"), gate: named_gate("gate0"), slot: 2 }),
+    );
     assert!(given(&runs, Caps { gates: 1, ..CAPS }).is_empty());
-    assert_eq!(given(&runs, Caps { gates: 3, ..CAPS }), ["0 gate b 0", "0 gate c 1"]);
+    assert_eq!(given(&runs, Caps { gates: 3, ..CAPS }), ["0 gate0 b 0", "0 gate0 c 1"]);
 }
 
 #[test]
 fn gates_are_not_given_the_checkout_of_a_quarantined_one() {
     let mut runs = claimed(1, &Shape { active_max: 5, ..wide() });
     build(&mut runs[0], &["a", "b", "c"]);
-    take(&mut runs[0], &Input::Grant(Grant::Gate { feature: fid("a"), slot: 0 }));
+    take(
+        &mut runs[0],
+        &Input::Grant(Grant::Gate { feature: fid("a"), gate: named_gate("gate0"), slot: 0 }),
+    );
     let detail = "another nonce".to_owned();
     let report = Report::JobQuarantined { job: newest(&runs[0]), detail };
     take(&mut runs[0], &Input::Report(report));
     // It does not count against the cap, which would leak a slot.
-    assert_eq!(given(&runs, Caps { gates: 2, ..CAPS }), ["0 gate b 1", "0 gate c 2"]);
+    assert_eq!(given(&runs, Caps { gates: 2, ..CAPS }), ["0 gate0 b 1", "0 gate0 c 2"]);
 }
 
 #[test]

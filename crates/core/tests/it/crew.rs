@@ -14,7 +14,7 @@ use crate::fixture::{
     take, waves,
 };
 use crate::matrix::{
-    approve, clean, commit, gate, merge, merged, ready, retry, slot, target, tested, update,
+    approve, begin_gate, clean, commit, merge, merged, ready, retry, slot, target, tested, update,
 };
 
 fn one(crew: &[Role]) -> Shape {
@@ -75,7 +75,7 @@ fn gated(shape: &Shape) -> Run {
     end_job(&mut run, 0);
     let input = commit(&run, CommitOutcome::Commit(tested(10)));
     take(&mut run, &input);
-    take(&mut run, &gate());
+    begin_gate(&mut run);
     end_job(&mut run, 0);
     run
 }
@@ -184,7 +184,7 @@ fn qa_looks_once_at_what_passed_and_its_own_commit_is_gated_again() {
     end_job(&mut run, 0);
     let input = commit(&run, CommitOutcome::Commit(tested(11)));
     assert_eq!(kinds(&take(&mut run, &input)), ["committed"]);
-    take(&mut run, &gate());
+    begin_gate(&mut run);
     let told = end_job(&mut run, 0);
     assert_eq!(told, ["job-finished", "gate-passed", "verified", "approved"], "not asked twice");
 }
@@ -314,7 +314,7 @@ fn conflicts_without_end_go_to_a_person_after_the_bound() {
         end_job(&mut run, 0);
         let input = commit(&run, CommitOutcome::Commit(tested(20 + round)));
         take(&mut run, &input);
-        take(&mut run, &gate());
+        begin_gate(&mut run);
         end_job(&mut run, 0);
         take(&mut run, &target());
         take(&mut run, &merge(MergeOutcome::Conflict { paths: vec!["x".to_owned()] }));

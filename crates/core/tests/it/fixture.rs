@@ -81,7 +81,27 @@ pub(crate) fn waves(names: &[&[&str]]) -> Vec<Vec<(String, Vec<String>)>> {
 }
 
 fn gate_names(kind: &str, count: usize) -> Vec<GateName> {
-    (0..count).map(|n| GateName::new(format!("{kind}{n}")).unwrap()).collect()
+    (0..count).map(|n| named_gate(&format!("{kind}{n}"))).collect()
+}
+
+pub(crate) fn named_gate(name: &str) -> GateName {
+    GateName::new(name).unwrap()
+}
+
+/// The first of its kind is plain, the second one is tried twice, the third one needs the first
+/// one, and the fourth one runs alone.
+fn gate_spec(name: &GateName) -> GateSpec {
+    let (kind, number) = name.as_str().split_at(name.as_str().len() - 1);
+    let needs = if number == "2" { vec![named_gate(&format!("{kind}0"))] } else { Vec::new() };
+    GateSpec {
+        run: GateRun::Argv(vec!["true".to_owned()]),
+        env: BTreeMap::new(),
+        cache: Vec::new(),
+        timeout_ms: 1_000,
+        needs,
+        retries: u32::from(number == "1"),
+        alone: number == "3",
+    }
 }
 
 fn role_spec(name: &str) -> RoleSpec {
@@ -118,12 +138,6 @@ pub(crate) fn plan_spec(shape: &Shape) -> PlanSpec {
         name: format!("wave {n}"),
         features: wave.iter().map(|(id, _)| fid(id)).collect(),
     };
-    let gate = GateSpec {
-        run: GateRun::Argv(vec!["true".to_owned()]),
-        env: BTreeMap::new(),
-        cache: Vec::new(),
-        timeout_ms: 1_000,
-    };
     let merge_gates = gate_names("merged", shape.merge_gates);
     let named = gate_names("gate", shape.gates).into_iter().chain(merge_gates.clone());
     let scribe = AgentName::new("scribe").unwrap();
@@ -145,7 +159,7 @@ pub(crate) fn plan_spec(shape: &Shape) -> PlanSpec {
         features: all.map(|(id, needs)| (fid(id), feature(needs))).collect(),
         agents: BTreeMap::from([(scribe.clone(), agent)]),
         builder: role_spec("builder"),
-        gates: named.map(|name| (name, gate.clone())).collect(),
+        gates: named.map(|name| (name.clone(), gate_spec(&name))).collect(),
         landing: LandingSpec {
             strategy: Strategy::Merge,
             merge_gates,

@@ -10,7 +10,7 @@ use tidegate_core::run::{
 
 use crate::fixture::{
     Shape, cancel, capture_all, captured, claim, exit, exited, fid, job_finished, job_started,
-    newest, oid, plan_run, stopped, take,
+    named_gate, newest, oid, plan_run, stopped, take,
 };
 use crate::telling::table;
 
@@ -18,8 +18,16 @@ pub(crate) fn slot() -> Input {
     Input::Grant(Grant::Slot { feature: fid("a") })
 }
 
-pub(crate) fn gate() -> Input {
-    Input::Grant(Grant::Gate { feature: fid("a"), slot: 0 })
+/// A slot for the first gate of `a` that may begin; for one that it may have if none may.
+pub(crate) fn gate(run: &Run) -> Input {
+    let startable = run.startable_gates(&fid("a"));
+    let gate = startable.first().map_or_else(|| named_gate("gate0"), |gate| (*gate).clone());
+    Input::Grant(Grant::Gate { feature: fid("a"), gate, slot: 0 })
+}
+
+pub(crate) fn begin_gate(run: &mut Run) {
+    let input = gate(run);
+    take(run, &input);
 }
 
 pub(crate) fn target() -> Input {
@@ -111,7 +119,7 @@ fn inputs(run: &Run) -> Vec<(&'static str, Input)> {
         ("roll back", rollback()),
         ("start agent", start_agent("helper")),
         ("grant slot", slot()),
-        ("grant gate", gate()),
+        ("grant gate", gate(run)),
         ("grant target", target()),
         ("answer to a closed effect", Input::Answer { key, report }),
         ("job started", job_started(job.clone())),
@@ -253,7 +261,7 @@ fn building() -> States {
 
 fn verifying(committing: &Run) -> States {
     let awaiting = then(committing, &commit(committing, CommitOutcome::Commit(tested(10))));
-    let running = then(&awaiting, &gate());
+    let running = then(&awaiting, &gate(&awaiting));
     let in_review = then(&running, &job_finished(newest(&running), exited(0)));
     vec![
         ("a is verifying: awaiting a gate slot", awaiting),
@@ -266,7 +274,7 @@ fn landing(in_review: &Run) -> States {
     let awaiting = then(in_review, &approve(oid(10)));
     let merging = then(&awaiting, &target());
     let gates = then(&merging, &merge(MergeOutcome::Merged(merged())));
-    let gate_runs = then(&gates, &gate());
+    let gate_runs = then(&gates, &gate(&gates));
     let updating = then(&gate_runs, &job_finished(newest(&gate_runs), exited(0)));
     vec![
         ("a is landing: awaiting the target", awaiting),

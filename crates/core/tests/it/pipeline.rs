@@ -12,7 +12,7 @@ use crate::fixture::{
     plan_run, take, waves,
 };
 use crate::matrix::{
-    approve, clean, commit, conflict, dirty, gate, merge, merged, ready, retry, slot, target,
+    approve, begin_gate, clean, commit, conflict, dirty, merge, merged, ready, retry, slot, target,
     tested, update, worktree,
 };
 
@@ -50,7 +50,7 @@ pub(crate) fn reviewed(shape: &Shape) -> Run {
     let mut run = building(shape);
     end_job(&mut run, 0);
     committed(&mut run, CommitOutcome::Commit(tested(10)));
-    take(&mut run, &gate());
+    begin_gate(&mut run);
     end_job(&mut run, 0);
     run
 }
@@ -60,7 +60,7 @@ fn updating(shape: &Shape) -> Run {
     let mut run = reviewed(shape);
     take(&mut run, &target());
     take(&mut run, &merge(MergeOutcome::Merged(merged())));
-    take(&mut run, &gate());
+    begin_gate(&mut run);
     end_job(&mut run, 0);
     run
 }
@@ -114,7 +114,7 @@ fn failed_gate_gives_its_evidence_to_the_next_iteration_up_to_the_bound() {
     let mut run = building(&Shape { iterations_max: 2, ..Shape::default() });
     end_job(&mut run, 0);
     committed(&mut run, CommitOutcome::Commit(tested(10)));
-    take(&mut run, &gate());
+    begin_gate(&mut run);
     let gate_job = newest(&run);
     assert_eq!(end_job(&mut run, 1), ["job-finished", "gate-failed", "iteration-failed"]);
     let told = feature(&run, "a").feedback.clone().unwrap();
@@ -126,7 +126,7 @@ fn failed_gate_gives_its_evidence_to_the_next_iteration_up_to_the_bound() {
     take(&mut run, &ready());
     end_job(&mut run, 0);
     committed(&mut run, CommitOutcome::Commit(tested(11)));
-    take(&mut run, &gate());
+    begin_gate(&mut run);
     let told = end_job(&mut run, 1);
     assert_eq!(told[2..], ["iteration-failed", "feature-failed", "feature-skipped", "run-failed"]);
     assert!(
@@ -139,12 +139,12 @@ fn killed_gate_says_nothing_on_the_commit_and_runs_again() {
     let mut run = building(&Shape::default());
     end_job(&mut run, 0);
     committed(&mut run, CommitOutcome::Commit(tested(10)));
-    take(&mut run, &gate());
+    begin_gate(&mut run);
     let killed = tidegate_core::exit::Exit { signal: Some(9), ..exit(Reason::Signalled, None) };
     let job = newest(&run);
     let told = kinds(&take(&mut run, &job_finished(job, killed)));
     assert_eq!(told, ["job-finished", "attempt-failed"]);
-    take(&mut run, &gate());
+    begin_gate(&mut run);
     assert_eq!(run.jobs[&newest(&run)].attempt, 2);
 }
 
@@ -163,7 +163,7 @@ fn allowed_no_change_runs_the_gates_on_the_base_and_lands_without_a_commit() {
     let mut run = building(&shape);
     end_job(&mut run, 0);
     committed(&mut run, CommitOutcome::NoChange(tested(1)));
-    take(&mut run, &gate());
+    begin_gate(&mut run);
     let told = end_job(&mut run, 0);
     assert_eq!(told[1..], ["gate-passed", "verified", "approved", "landed"]);
     assert_eq!(*state(&run, "a"), FeatureState::Landed { commit: None });
@@ -196,7 +196,7 @@ fn changed_commit_voids_its_approval() {
     let outcome = CommitOutcome::Commit(tested(12));
     let report = Report::Commit { feature: fid("a"), job: builder, outcome };
     take(&mut run, &Input::Report(report));
-    take(&mut run, &gate());
+    begin_gate(&mut run);
     assert_eq!(end_job(&mut run, 0), ["job-finished", "gate-passed", "verified"]);
     assert_eq!(*state(&run, "a"), FeatureState::InReview);
     assert!(step(&run, &approve(oid(10)), NOW).is_err());
@@ -208,7 +208,7 @@ fn failed_merge_gate_sends_the_targets_changes_to_the_builder() {
     let mut run = reviewed(&Shape::default());
     take(&mut run, &target());
     take(&mut run, &merge(MergeOutcome::Merged(merged())));
-    take(&mut run, &gate());
+    begin_gate(&mut run);
     end_job(&mut run, 1);
     take(&mut run, &slot());
     let synced = |effect: &Effect| matches!(effect, Effect::PrepareWorktree { sync: Some(onto), .. } if *onto == oid(1));
@@ -253,7 +253,7 @@ fn retry_of_a_failed_feature_starts_its_bounds_anew_and_keeps_no_approval() {
     let mut run = reviewed(&shape);
     take(&mut run, &target());
     take(&mut run, &merge(MergeOutcome::Merged(merged())));
-    take(&mut run, &gate());
+    begin_gate(&mut run);
     end_job(&mut run, 1);
     assert_eq!(state(&run, "a").word(), "failed");
     take(&mut run, &retry());

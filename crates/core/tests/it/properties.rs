@@ -16,7 +16,7 @@ fn shape() -> impl Strategy<Value = Shape> {
     let waves = prop::collection::vec(wave, 1..4);
     let policy = (0..3_u8, 0..16_u8, any::<bool>(), any::<bool>(), any::<bool>());
     let bounds = (1..4_u32, 1..4_u32, 1..4_u32);
-    (waves, 0..3_usize, 0..3_usize, policy, bounds).prop_map(
+    (waves, 0..5_usize, 0..5_usize, policy, bounds).prop_map(
         |(drawn, gates, merge_gates, (reviewed, roles, go_on, allow_no_change, hooks), bounds)| {
             let mut before: Vec<String> = Vec::new();
             let mut waves = Vec::new();
@@ -145,12 +145,14 @@ fn bad_worlds_between_them_meet_every_fact_of_a_plan_run() {
             integrity,
             allow_no_change: seed % 4 == 0,
             hooks: seed % 8 == 7,
+            gates: 1 + usize::try_from(seed % 3).unwrap(),
             ..Shape::default()
         };
         // Short trouble lets a story go far, long trouble lets more of it happen.
         let trouble = 100 + 100 * usize::try_from(seed % 11).unwrap();
         let tape = Tape::new(bytes.take(trouble).collect());
-        let mut world = World::new(vec![run_of(1, &shape)], Caps { features: 2, gates: 1 }, tape);
+        let caps = Caps { features: 2, gates: 1 + u32::try_from(seed % 2).unwrap() };
+        let mut world = World::new(vec![run_of(1, &shape)], caps, tape);
         world.live();
         seen.extend(world.log(0).iter().map(tidegate_core::run::Event::kind));
     }

@@ -5,8 +5,8 @@ use tidegate_core::run::{Feature, FeatureState, Feedback, Purpose, Run};
 use tidegate_protocol::{EventView, ExplainDoc, Fact, Problem};
 
 use super::attention::attention;
+use super::evidence::evidence;
 use super::explain::{event_facts, fact, job_fact, no_daemon, to_resume};
-use super::feature_doc::evidence;
 use super::furnished::furnished_facts;
 use super::job_doc::end_in_words;
 use super::place::HomePaths;
@@ -38,7 +38,7 @@ pub fn explain_feature(
     }
     found.extend(furnished_facts(&feature.furnished));
     job_facts(run, id, &mut found);
-    gate_fact(run, id, facts.paths, &mut found);
+    gate_facts(run, id, facts.paths, &mut found);
     if let Some(feedback) = &feature.feedback {
         found.push(fact("feedback", feedback_line(feedback)));
     }
@@ -86,7 +86,7 @@ pub(super) fn feature_lines(run: &Run, paths: &HomePaths, found: &mut Vec<Fact>)
             feature.is_some_and(|feature| matches!(feature.state, FeatureState::Failed { .. }))
         };
         for id in ids.into_iter().filter(failed) {
-            gate_fact(run, id, paths, found);
+            gate_facts(run, id, paths, found);
         }
     }
 }
@@ -167,19 +167,24 @@ fn job_facts(run: &Run, id: &FeatureId, found: &mut Vec<Fact>) {
     }
 }
 
-fn gate_fact(run: &Run, id: &FeatureId, paths: &HomePaths, found: &mut Vec<Fact>) {
-    let Some(evidence) = evidence(run, id, paths) else { return };
-    let verdict = match evidence.passed {
-        Some(true) => "passed",
-        Some(false) => "failed",
-        None => "runs",
-    };
-    let tree = if evidence.merged { "the merged commit" } else { "commit" };
-    let text = format!(
-        "gate {} {verdict} on {tree} {}, see {}",
-        evidence.gate, evidence.commit, evidence.log_path
-    );
-    found.push(Fact { about: "gate".to_owned(), text, at: evidence.ended_at, seq: None });
+fn gate_facts(run: &Run, id: &FeatureId, paths: &HomePaths, found: &mut Vec<Fact>) {
+    for evidence in evidence(run, id, paths) {
+        let verdict = match evidence.passed {
+            Some(true) => "passed",
+            Some(false) => "failed",
+            None => "runs",
+        };
+        let tree = if evidence.merged { "the merged commit" } else { "commit" };
+        let before = match evidence.failures {
+            failures if evidence.flaky => format!(" (flaky: it failed {failures} times before)"),
+            _ => String::new(),
+        };
+        let text = format!(
+            "gate {} {verdict} on {tree} {}{before}, see {}",
+            evidence.gate, evidence.commit, evidence.log_path
+        );
+        found.push(Fact { about: "gate".to_owned(), text, at: evidence.ended_at, seq: None });
+    }
 }
 
 fn feedback_line(feedback: &Feedback) -> String {

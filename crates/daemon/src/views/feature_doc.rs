@@ -1,16 +1,15 @@
 //! Features of a plan run, as documents.
 
-use tidegate_core::ids::{FeatureId, RunId};
+use tidegate_core::ids::{FeatureId, GateName, RunId};
 use tidegate_core::plan::{FeatureSpec, PlanSpec};
 use tidegate_core::run::{
-    Block, Feature, FeatureState, GateStep, JobState, LandStep, Phase, Plan, Purpose, Run, WorkStep,
+    Block, Feature, FeatureState, LandStep, Plan, Purpose, Round, Run, WorkStep,
 };
-use tidegate_protocol::{BlockedDoc, EvidenceDoc, FeatureDoc};
+use tidegate_protocol::{BlockedDoc, FeatureDoc};
 
 use super::attention::in_words;
-use super::job_doc::log_path;
-use super::moment::stamp;
-use super::place::{HomePaths, text};
+use super::evidence::evidence;
+use super::place::HomePaths;
 use super::waiting::feature_waits_for;
 
 /// The features of a run in the order of its plan; none for launcher runs.
@@ -57,7 +56,7 @@ fn document(
         wave,
         title: of_spec.title.clone(),
         state: feature.state.word().to_owned(),
-        step: step(whole, of_spec, &feature.state),
+        step: step(run, id, &feature.state),
         iteration: feature.iteration,
         attempts: attempts(run, id),
         blocked: blocked(run, id, &feature.state),
@@ -107,15 +106,18 @@ fn reason(state: &FeatureState) -> (Option<String>, Option<String>) {
     }
 }
 
-/// The step within a state, in one word or the name of the gate.
-fn step(whole: &Whole<'_>, of_spec: &FeatureSpec, state: &FeatureState) -> Option<String> {
-    let gate_step = |gates: &[tidegate_core::ids::GateName], at: usize, step: &GateStep| {
-        let name = gates.get(at)?;
-        Some(match step {
-            GateStep::AwaitingSlot => format!("awaiting_gate_slot:{name}"),
-            GateStep::Running(_) => format!("gate:{name}"),
-        })
-    };
+/// The gates that run, else the one that waits.
+fn gates_step(run: &Run, id: &FeatureId, round: &Round) -> Option<String> {
+    let running: Vec<&str> = round.running.keys().map(GateName::as_str).collect();
+    if running.is_empty() {
+        let waits = run.startable_gates(id);
+        return waits.first().map(|gate| format!("awaiting_gate_slot:{gate}"));
+    }
+    Some(format!("gate:{}", running.join(",")))
+}
+
+/// The step within a state, in one word or the names of gates.
+fn step(run: &Run, id: &FeatureId, state: &FeatureState) -> Option<String> {
     match state {
         FeatureState::Working { step, .. } => Some(
             match step {
@@ -129,13 +131,11 @@ fn step(whole: &Whole<'_>, of_spec: &FeatureSpec, state: &FeatureState) -> Optio
             }
             .to_owned(),
         ),
-        FeatureState::Verifying { gate, step } => gate_step(&of_spec.gates, *gate, step),
+        FeatureState::Verifying { round } => gates_step(run, id, round),
         FeatureState::Landing(step) => match step {
             LandStep::AwaitingTarget => Some("awaiting_target".to_owned()),
             LandStep::Merging => Some("merging".to_owned()),
-            LandStep::Gates { gate, step, .. } => {
-                gate_step(&whole.spec.landing.merge_gates, *gate, step)
-            }
+            LandStep::Gates { round, .. } => gates_step(run, id, round),
             LandStep::Updating { .. } => Some("updating".to_owned()),
         },
         FeatureState::Queued
@@ -222,37 +222,4 @@ pub(super) fn unblocks(block: &Block, run: &RunId, feature: &FeatureId) -> Strin
             format!("look at the job's directory, then `{retry}` or `tidegate cancel {run}`")
         }
     }
-}
-
-/// The record of the newest gate of a feature.
-pub(super) fn evidence(run: &Run, id: &FeatureId, paths: &HomePaths) -> Option<EvidenceDoc> {
-    run.jobs.iter().rev().find_map(|(job_id, job)| match &job.purpose {
-        Purpose::Gate { feature, gate, commit, phase, .. } if feature == id => {
-            let exit = match &job.state {
-                JobState::Finished { exit, .. } => Some(exit),
-                JobState::Launching
-                | JobState::Running(_)
-                | JobState::Stopping { .. }
-                | JobState::Quarantined { .. } => None,
-            };
-            let dir = paths.job(job_id);
-            Some(EvidenceDoc {
-                gate: gate.to_string(),
-                commit: commit.to_string(),
-                merged: *phase == Phase::Merge,
-                passed: exit.map(tidegate_core::exit::Exit::is_success),
-                exit_code: exit.and_then(|exit| exit.code),
-                signal: exit.and_then(|exit| exit.signal),
-                ran_ms: exit.map(|exit| exit.ran_ms),
-                job_id: job_id.to_string(),
-                log_path: log_path(&dir).unwrap_or_else(|| text(&dir.join("output.0"))),
-                ended_at: exit.map(|exit| stamp(exit.at)),
-            })
-        }
-        Purpose::Gate { .. }
-        | Purpose::Hook { .. }
-        | Purpose::Agent { .. }
-        | Purpose::Launcher { .. }
-        | Purpose::LauncherAgent { .. } => None,
-    })
 }

@@ -10,6 +10,7 @@ mod cleanups;
 mod daemon_doc;
 mod derive;
 mod event_view;
+mod evidence;
 mod explain;
 mod explain_feature;
 mod feature_doc;

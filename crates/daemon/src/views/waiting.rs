@@ -4,7 +4,7 @@ use tidegate_core::ids::{FeatureId, QueueKey, RunId};
 use tidegate_core::pause::{Pause, Scope};
 use tidegate_core::plan::{OnFailure, PlanSpec};
 use tidegate_core::run::{
-    Feature, FeatureState, GateStep, LandStep, Plan, Run, Status, WorkStep, awaits_person,
+    Feature, FeatureState, LandStep, Plan, Run, Status, WorkStep, awaits_person,
 };
 
 use super::attention::in_words;
@@ -129,9 +129,9 @@ pub(super) fn feature_waits_for(
     match &feature.state {
         FeatureState::Queued => Some(start(spec, plan, id)),
         FeatureState::Working { step: WorkStep::AwaitingSlot, .. } => Some(slot(spec, plan)),
-        FeatureState::Verifying { step: GateStep::AwaitingSlot, .. }
-        | FeatureState::Landing(LandStep::Gates { step: GateStep::AwaitingSlot, .. }) => {
-            Some("a gate slot of the home".to_owned())
+        FeatureState::Verifying { round }
+        | FeatureState::Landing(LandStep::Gates { round, .. }) => {
+            round.running.is_empty().then(|| "a gate slot of the home".to_owned())
         }
         FeatureState::Landing(LandStep::AwaitingTarget) => Some(target(spec, plan, id)),
         FeatureState::InReview => {
@@ -148,12 +148,7 @@ pub(super) fn feature_waits_for(
                 | WorkStep::RollingBack(_),
             ..
         }
-        | FeatureState::Verifying { step: GateStep::Running(_), .. }
-        | FeatureState::Landing(
-            LandStep::Merging
-            | LandStep::Updating { .. }
-            | LandStep::Gates { step: GateStep::Running(_), .. },
-        )
+        | FeatureState::Landing(LandStep::Merging | LandStep::Updating { .. })
         | FeatureState::Landed { .. }
         | FeatureState::Failed { .. }
         | FeatureState::Cancelled { .. }
@@ -166,10 +161,9 @@ fn may_begin(feature: &Feature) -> bool {
     match &feature.state {
         FeatureState::Queued
         | FeatureState::Working { step: WorkStep::AwaitingSlot, .. }
-        | FeatureState::Verifying { step: GateStep::AwaitingSlot, .. }
-        | FeatureState::Landing(
-            LandStep::AwaitingTarget | LandStep::Gates { step: GateStep::AwaitingSlot, .. },
-        ) => true,
+        | FeatureState::Landing(LandStep::AwaitingTarget) => true,
+        FeatureState::Verifying { round }
+        | FeatureState::Landing(LandStep::Gates { round, .. }) => round.running.is_empty(),
         FeatureState::Working {
             step:
                 WorkStep::Preparing
@@ -180,12 +174,7 @@ fn may_begin(feature: &Feature) -> bool {
                 | WorkStep::RollingBack(_),
             ..
         }
-        | FeatureState::Verifying { step: GateStep::Running(_), .. }
-        | FeatureState::Landing(
-            LandStep::Merging
-            | LandStep::Updating { .. }
-            | LandStep::Gates { step: GateStep::Running(_), .. },
-        )
+        | FeatureState::Landing(LandStep::Merging | LandStep::Updating { .. })
         | FeatureState::InReview
         | FeatureState::Blocked(_)
         | FeatureState::Landed { .. }

@@ -139,6 +139,7 @@ events! {
     },
     GatePassed "gate-passed" { feature feature "feature", gate gate "gate", job job "job" },
     GateFailed "gate-failed" { feature feature "feature", gate gate "gate", job job "job" },
+    GateRetried "gate-retried" { feature feature "feature", gate gate "gate", job job "job" },
     Verified "verified" { feature feature "feature" },
     Approved "approved" { feature feature "feature", commit commit "commit", by by "by" },
     LandingAdmitted "landing-admitted" { feature feature "feature" },

@@ -1,8 +1,8 @@
 //! Where features of a plan stand.
 
 use tidegate_core::run::{
-    Block, Captured, Feature, FeatureState, Feedback, Finding, GateStep, Inspection, LandStep,
-    Merged, PlannedChange, Tested, Wait, WorkStep,
+    Block, Captured, Feature, FeatureState, Feedback, Finding, Inspection, LandStep, Merged,
+    PlannedChange, Round, Tested, Wait, WorkStep,
 };
 
 use tidegate_core::workplace::{Furnished, NotCopied};
@@ -77,7 +77,7 @@ record!(NotCopied { path "path", why "why" });
 tagged!(FeatureState by "word" {
     Queued "queued" {},
     Working "working" { role role "role", step step "step" },
-    Verifying "verifying" { gate gate "gate", step step "step" },
+    Verifying "verifying" { round round "round" },
     InReview "in_review" {},
     Landing "landing" { 0 step "step" },
     Blocked "blocked" { 0 block "block" },
@@ -97,15 +97,12 @@ tagged!(WorkStep by "word" {
     RollingBack "rolling_back" { 0 to "to" },
 });
 
-tagged!(GateStep by "word" {
-    AwaitingSlot "awaiting_slot" {},
-    Running "running" { 0 job "job" },
-});
+record!(Round { passed "passed", running "running", retried "retried", failed "failed" });
 
 tagged!(LandStep by "word" {
     AwaitingTarget "awaiting_target" {},
     Merging "merging" {},
-    Gates "gates" { merged merged "merged", gate gate "gate", step step "step" },
+    Gates "gates" { merged merged "merged", round round "round" },
     Updating "updating" { merged merged "merged" },
 });
 

@@ -91,7 +91,15 @@ record!(AgentSpec {
 
 words!(PromptChannel { Stdin "stdin", Argv "argv", File "file" });
 
-record!(GateSpec { run "run", env "env", cache "cache", timeout_ms "timeoutMs" });
+record!(GateSpec {
+    run "run",
+    env "env",
+    cache "cache",
+    timeout_ms "timeoutMs",
+    needs (later "needs"),
+    retries (later "retries"),
+    alone (later "alone"),
+});
 
 tagged!(GateRun by "word" {
     Argv "argv" { 0 argv "argv" },

@@ -97,6 +97,9 @@ pub(crate) fn plan_work(review: ReviewPolicy) -> Work {
         env: BTreeMap::new(),
         cache: vec!["target".into()],
         timeout_ms: 1000,
+        needs: Vec::new(),
+        retries: 1,
+        alone: false,
     };
     let spec = PlanSpec {
         title: "Harbour board".into(),

@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use tidegate_core::plan::ReviewPolicy;
-use tidegate_core::run::{Run, step};
+use tidegate_core::ids::GateName;
+use tidegate_core::plan::{GateSpec, ReviewPolicy};
+use tidegate_core::run::{Phase, Run, Work, step};
 use tidegate_core::time::{BootMs, Now, WallMs};
 use tidegate_store::{ListFilter, Migration, Store};
 
@@ -69,4 +70,88 @@ fn every_sample_opens_proves_and_goes_on() {
         submit_one(&mut store, "goes-on");
     }
     assert!(samples >= 1);
+}
+
+/// A plan whose features and merges have two gates.
+fn two_gates() -> Work {
+    let mut work = plan_work(ReviewPolicy::Auto);
+    if let Work::Plan { spec, .. } = &mut work {
+        let names = ["test", "lint"].map(|name| GateName::new(name).unwrap());
+        let gate = GateSpec { retries: 0, ..spec.gates[&names[0]].clone() };
+        spec.gates = names.iter().map(|name| (name.clone(), gate.clone())).collect();
+        spec.landing.merge_gates = names.to_vec();
+        spec.features.values_mut().for_each(|feature| feature.gates = names.to_vec());
+    }
+    work
+}
+
+/// Whether one gate of a feature has passed and the other one runs, on its branch or on the merge.
+fn half_way(run: &Run, merged: bool) -> bool {
+    let (_, plan) = run.plan().unwrap();
+    let mut rounds = plan.features.values().filter_map(|feature| feature.state.round());
+    rounds.any(|(round, phase)| {
+        (phase == Phase::Merge) == merged && round.passed.len() == 1 && round.running.len() == 1
+    })
+}
+
+/// The rows of schema 4: the index of a gate, and how far that one is.
+const INDEXED: &str = "
+    CREATE TEMP TABLE old AS SELECT run, feature,
+        coalesce(feature_state -> '$.state.round', feature_state -> '$.state.step.round') AS round,
+        CASE WHEN json_type(feature_state, '$.state.round') IS NULL THEN '$.state.step' ELSE '$.state' END
+            AS at
+        FROM features;
+    UPDATE features SET feature_state = (
+        SELECT json_remove(json_set(feature_state, at || '.gate', json_array_length(round, '$.passed'),
+            at || '.step', CASE round -> '$.running'
+                WHEN '{}' THEN json_object('word', 'awaiting_slot')
+                ELSE json_object('word', 'running', 'job',
+                    (SELECT value FROM json_each(round, '$.running'))) END), at || '.round')
+        FROM old WHERE old.run = features.run AND old.feature = features.feature)
+        WHERE (run, feature) IN (SELECT run, feature FROM old WHERE round IS NOT NULL);
+    DROP TABLE old;
+    PRAGMA user_version = 4;";
+
+#[test]
+fn index_of_a_gate_becomes_the_round_that_its_log_tells() {
+    let home = tempfile::tempdir().unwrap();
+    let (mut store, _) = begin(home.path());
+    for merged in [false, true] {
+        let found = (0..400).find(|seed| {
+            let mut chance = Chance::new(*seed);
+            let lane = format!("lane{merged}{seed}");
+            let submit =
+                |s: &mut tidegate_store::Savepoint<'_>| submit(s, &lane, None, two_gates(), 1);
+            let mut run: Run = store.turn(|turn| turn.input(submit)).unwrap().unwrap();
+            for n in 0..400_u64 {
+                if half_way(&run, merged) {
+                    break;
+                }
+                let now = Now { wall: WallMs(AT.0 + n), boot: BootMs(n), entropy: n };
+                let Ok(made) = step(&run, &input(&mut chance, &run), now) else { continue };
+                // One gate at a time, as it was.
+                let rounds = |run: &Run| {
+                    let (_, plan) = run.plan().unwrap();
+                    plan.features.values().any(|one| one.jobs().len() > 1)
+                };
+                if rounds(&made.run) {
+                    continue;
+                }
+                let save = |s: &mut tidegate_store::Savepoint<'_>| {
+                    s.save(Some(&run), &made.run, &made.events, now.wall)
+                };
+                store.turn(|turn| turn.input(save)).unwrap().unwrap();
+                run = made.run;
+            }
+            half_way(&run, merged)
+        });
+        assert!(found.is_some(), "no run got half way, merged: {merged}");
+    }
+    drop(store);
+    let conn = rusqlite::Connection::open(home.path().join("store.db")).unwrap();
+    conn.execute_batch(INDEXED).unwrap();
+    drop(conn);
+    let store = Store::open(home.path()).unwrap();
+    assert!(matches!(store.migration(), Migration::Migrated { from: 4, .. }));
+    assert_eq!(store.view().verify().unwrap().broken, vec![]);
 }

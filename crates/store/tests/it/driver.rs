@@ -2,7 +2,7 @@
 //! its open effects, grants, commands, and now and then something late or foreign.
 
 use tidegate_core::exit::{Exit, Identity, Reason, Started};
-use tidegate_core::ids::{AgentId, FeatureId, JobId, Oid};
+use tidegate_core::ids::{AgentId, FeatureId, GateName, JobId, Oid};
 use tidegate_core::launcher::{
     AgentDisposition, AgentEnd, AgentProcess, Finalized, Journal, Registered,
 };
@@ -272,10 +272,14 @@ fn captured(chance: &mut Chance) -> Captured {
     Captured { number: 3, commit: chance.oid(), files: 2, left_out: 0, cost_ms: 5 }
 }
 
-fn grant(chance: &mut Chance, feature: FeatureId) -> Grant {
+fn grant(chance: &mut Chance, run: &Run, feature: FeatureId) -> Grant {
     match chance.below(3) {
         0 => Grant::Slot { feature },
-        1 => Grant::Gate { feature, slot: u32::try_from(chance.below(3)).unwrap() },
+        1 => {
+            let gate = run.startable_gates(&feature).first().map(|gate| (*gate).clone());
+            let gate = gate.unwrap_or_else(|| GateName::new("test").unwrap());
+            Grant::Gate { feature, gate, slot: u32::try_from(chance.below(3)).unwrap() }
+        }
         _ => Grant::Target { feature },
     }
 }
@@ -306,7 +310,7 @@ pub(crate) fn input(chance: &mut Chance, run: &Run) -> Input {
                 Some(tested) if chance.one_in(4) => {
                     Input::Approve { feature, commit: tested.commit, actor: "user".into() }
                 }
-                Some(_) | None => Input::Grant(grant(chance, feature)),
+                Some(_) | None => Input::Grant(grant(chance, run, feature)),
             }
         }
         _ if open.is_empty() => Input::Claim { supervisor: "s".into() },

@@ -1,10 +1,10 @@
 //! What a seed's clients submit: plans and launchers of many shapes, into several queues.
 
-use tidegate_core::ids::{AdhocId, InvalidName, LaneName, RoleName};
+use tidegate_core::ids::{AdhocId, GateName, InvalidName, LaneName, RoleName};
 use tidegate_core::launcher::Selection;
 use tidegate_core::plan::{
-    CollisionPolicy, CommitRule, GateRun, IntegrityPolicy, OnFailure, ReviewPolicy, Role, RoleSpec,
-    Strategy,
+    CollisionPolicy, CommitRule, GateRun, GateSpec, IntegrityPolicy, OnFailure, PlanSpec,
+    ReviewPolicy, Role, RoleSpec, Strategy,
 };
 use tidegate_core::run::Work;
 use tidegate_core::workplace::HookSpec;
@@ -12,7 +12,7 @@ use tidegate_daemon::engine::Command;
 
 use super::course::World;
 use super::dice::Dice;
-use crate::builders::{Blobs, PlanBuilder, launcher, place, submit};
+use crate::builders::{Blobs, PlanBuilder, launcher, place, sample_gate, submit};
 
 /// Folders of the repositories.
 pub(super) const FOLDERS: [&str; 2] = ["berths", "tides"];
@@ -125,6 +125,31 @@ fn plan(dice: &mut Dice) -> Result<(Work, Blobs), InvalidName> {
                 feature.needs.push(ids[dice.index(at)].clone());
             }
         }
+        if let Ok(lint) = GateName::new("lint") {
+            more_gates(spec, &lint, &mut dice);
+        }
     });
     Ok(builder.build())
+}
+
+/// A second gate beside the first one, before it or alone; and gates that are tried again.
+fn more_gates(spec: &mut PlanSpec, lint: &GateName, dice: &mut Dice) {
+    for gate in spec.gates.values_mut() {
+        gate.retries = u32::try_from(dice.below(3)).unwrap_or(0);
+    }
+    if dice.percent(50) {
+        return;
+    }
+    let first = dice.percent(40);
+    for gate in spec.gates.values_mut().filter(|_| first) {
+        gate.needs.push(lint.clone());
+    }
+    spec.gates.insert(lint.clone(), GateSpec { alone: dice.percent(30), ..sample_gate() });
+    let features = spec.features.values_mut().filter(|feature| !feature.gates.is_empty());
+    for feature in features {
+        feature.gates.push(lint.clone());
+    }
+    if dice.percent(50) {
+        spec.landing.merge_gates.push(lint.clone());
+    }
 }

@@ -1,7 +1,7 @@
 //! Plan runs: features, attention, what is waited for, and why.
 
 use tidegate_core::exit::{Exit, Reason, Started};
-use tidegate_core::ids::{FeatureId, JobId, Oid};
+use tidegate_core::ids::{FeatureId, GateName, JobId, Oid};
 use tidegate_core::plan::ReviewPolicy;
 use tidegate_core::run::{
     CaptureOutcome, CommitOutcome, Grant, Ingested, Input, Report, Run, Tested, WorktreeOutcome,
@@ -61,7 +61,14 @@ fn verify(home: &mut TestHome, run: &mut Run, feature: &FeatureId, code: i32) {
     capture(home, run, feature, &job);
     let outcome = CommitOutcome::Commit(Tested { commit: oid('c'), tree: oid('d') });
     home.report(run, Report::Commit { feature: feature.clone(), job, outcome });
-    home.input(run, &Input::Grant(Grant::Gate { feature: feature.clone(), slot: 0 }));
+    home.input(
+        run,
+        &Input::Grant(Grant::Gate {
+            feature: feature.clone(),
+            gate: GateName::new("test").unwrap(),
+            slot: 0,
+        }),
+    );
     let gate = newest(run);
     end(home, run, &gate, code);
 }
@@ -112,7 +119,7 @@ fn reviewed_feature_waits_for_a_person_with_its_commit() {
     assert_eq!(item.commit.as_deref(), Some(oid('c').as_str()));
     assert!(item.unblocks.starts_with("tidegate approve"));
     let feature = &doc.features[0];
-    let evidence = feature.evidence.as_ref().unwrap();
+    let evidence = feature.evidence.first().unwrap();
     assert_eq!((evidence.gate.as_str(), evidence.passed), ("test", Some(true)));
     assert_eq!(evidence.commit, oid('c').as_str());
 

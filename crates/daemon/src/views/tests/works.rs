@@ -58,12 +58,7 @@ pub(crate) fn plan(review: ReviewPolicy) -> Work {
         grace_ms: 100,
         terminal: false,
     };
-    let gate = GateSpec {
-        run: GateRun::Argv(vec!["true".into()]),
-        env: BTreeMap::new(),
-        cache: Vec::new(),
-        timeout_ms: 1000,
-    };
+    let gate = gate();
     let wave = |number, features: &[&str]| WaveSpec {
         number,
         name: format!("wave {number}"),
@@ -104,4 +99,17 @@ pub(crate) fn plan(review: ReviewPolicy) -> Work {
     };
     let state = Plan::new(&spec);
     Work::Plan { spec, state }
+}
+
+/// A gate that runs `true`.
+fn gate() -> GateSpec {
+    GateSpec {
+        run: GateRun::Argv(vec!["true".into()]),
+        env: BTreeMap::new(),
+        cache: Vec::new(),
+        timeout_ms: 1000,
+        needs: Vec::new(),
+        retries: 0,
+        alone: false,
+    }
 }

@@ -140,6 +140,7 @@ fn feature_events() -> Vec<Event> {
         Event::Committed { feature: f(), tested: tested() },
         Event::GatePassed { feature: f(), gate: gate(), job: job(2) },
         Event::GateFailed { feature: f(), gate: gate(), job: job(2) },
+        Event::GateRetried { feature: f(), gate: gate(), job: job(2) },
         Event::Verified { feature: f() },
         Event::Approved { feature: f(), commit: Some(oid('a')), by: "user".into() },
         Event::LandingAdmitted { feature: f() },

@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+use std::collections::BTreeMap;
+
 use tidegate_core::exit::{Exit, Identity, Reason, Started};
 use tidegate_core::ids::{AgentId, FeatureId, GateName, JobId, Oid, RoleName, RunId};
 use tidegate_core::launcher::{
@@ -9,8 +11,8 @@ use tidegate_core::launcher::{
 };
 use tidegate_core::plan::Role;
 use tidegate_core::run::{
-    Block, FeatureState, Feedback, Finding, GateStep, Inspection, LandStep, Merged, Phase,
-    PlannedChange, Purpose, Tested, WorkStep,
+    Block, FeatureState, Feedback, Finding, Inspection, LandStep, Merged, Phase, PlannedChange,
+    Purpose, Round, Tested, WorkStep,
 };
 use tidegate_core::time::WallMs;
 use tidegate_core::workplace::{Furnished, Hook, NotCopied};
@@ -149,7 +151,12 @@ pub(super) fn feedbacks() -> Vec<Feedback> {
 }
 
 pub(crate) fn feature_states() -> Vec<FeatureState> {
-    let running = || GateStep::Running(job(2));
+    let running = || Round {
+        passed: vec![gate()],
+        running: BTreeMap::from([(gate(), job(2))]),
+        retried: BTreeMap::from([(gate(), 1)]),
+        failed: vec![job(1)],
+    };
     let mut states = vec![
         FeatureState::Queued,
         FeatureState::Working { role: Role::Builder, step: WorkStep::AwaitingSlot },
@@ -159,12 +166,12 @@ pub(crate) fn feature_states() -> Vec<FeatureState> {
         FeatureState::Working { role: Role::Builder, step: WorkStep::Committing(job(2)) },
         FeatureState::Working { role: Role::Reviewer, step: WorkStep::Reading(job(2)) },
         FeatureState::Working { role: Role::Builder, step: WorkStep::RollingBack(4) },
-        FeatureState::Verifying { gate: 1, step: GateStep::AwaitingSlot },
-        FeatureState::Verifying { gate: 0, step: running() },
+        FeatureState::Verifying { round: Round::default() },
+        FeatureState::Verifying { round: running() },
         FeatureState::InReview,
         FeatureState::Landing(LandStep::AwaitingTarget),
         FeatureState::Landing(LandStep::Merging),
-        FeatureState::Landing(LandStep::Gates { merged: merged(), gate: 0, step: running() }),
+        FeatureState::Landing(LandStep::Gates { merged: merged(), round: running() }),
         FeatureState::Landing(LandStep::Updating { merged: merged() }),
         FeatureState::Landed { commit: Some(oid('f')) },
         FeatureState::Landed { commit: None },

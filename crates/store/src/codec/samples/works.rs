@@ -92,7 +92,6 @@ pub(super) fn plan_spec() -> PlanSpec {
         grace_ms: 0,
         terminal: true,
     };
-    let gate_spec = |run| GateSpec { run, env: env(), cache: vec!["target".into()], timeout_ms: 5 };
     PlanSpec {
         title: "T".into(),
         path: "p.toml".into(),
@@ -170,4 +169,16 @@ pub(super) fn works() -> Vec<Work> {
     });
     works.push(Work::Plan { spec, state: Plan { features: features.collect() } });
     works
+}
+
+fn gate_spec(run: GateRun) -> GateSpec {
+    GateSpec {
+        run,
+        env: BTreeMap::from([("K".to_owned(), "v".to_owned())]),
+        cache: vec!["target".into()],
+        timeout_ms: 5,
+        needs: vec![gate()],
+        retries: 2,
+        alone: true,
+    }
 }

@@ -1,7 +1,7 @@
 //! What must hold of the log: epochs only rise, queues are first in first out with one run at a
 //! time, an end is final, and what the log says of landings is what happened to the targets.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tidegate_core::ids::{GateName, QueueKey, RunId};
 use tidegate_core::plan::OnFailure;
@@ -91,6 +91,8 @@ struct Watch {
     active: BTreeMap<QueueKey, RunId>,
     claimed: BTreeMap<QueueKey, RunId>,
     ended: Vec<RunId>,
+    /// Runs that were held, or given another priority.
+    moved: BTreeSet<RunId>,
 }
 
 impl Watch {
@@ -106,9 +108,15 @@ impl Watch {
                     return Some(format!("I5: {run} was claimed while {other} was active"));
                 }
                 let before = self.claimed.insert(queue.clone(), run.clone());
-                if let Some(before) = before.filter(|before| before >= run) {
+                // A person may have put either of them elsewhere in the order.
+                let moved = |one: &RunId| self.moved.contains(one);
+                if let Some(before) = before.filter(|one| one >= run && !moved(one) && !moved(run))
+                {
                     return Some(format!("I5: {run} was claimed after the later {before}"));
                 }
+            }
+            "run-held" | "priority-changed" => {
+                self.moved.insert(run.clone());
             }
             "run-completed" | "run-failed" | "run-cancelled" => {
                 if self.ended.contains(run) {
