@@ -31,6 +31,8 @@ usage: cargo xtask TASK
   sim     simulated worlds, a hundred thousand by default; [NUMBER]
   cases   public bug reports of other tools, played against this one; [--all | --hollow | ID | CATEGORY ...]
   races   two to eight daemons at once, a thousand times by default; [NUMBER]
+  upgrade  daemons replaced under fifty live jobs, twenty times by default; [NUMBER]
+  docs    writes docs/cli.md from the command line's own help
   integrity  sabotages caught and false alarms of honest changes; [NUMBER], a hundred by default
   demo    builds the product without fail points, runs its demo and checks what it reports
 ";
@@ -51,6 +53,8 @@ fn main() -> ExitCode {
         "snapshots" => shares::snapshots(&rest),
         "sim" => shares::sim(&rest),
         "races" => races::run(&rest),
+        "upgrade" => shares::upgrade(&rest),
+        "docs" => shares::docs(),
         "integrity" => shares::integrity(&rest),
         "cases" => cases::run(&rest),
         "bench" => bench::run(&rest),

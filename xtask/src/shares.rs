@@ -104,3 +104,23 @@ pub(crate) fn integrity(arguments: &[String]) -> Result<()> {
     tests.args(["sabotage_is_caught", "--", "--nocapture"]).env("TIDEGATE_INTEGRITY", number);
     succeed(&mut tests, "the integrity check")
 }
+
+/// Upgrades under load: `[NUMBER]` replacements of the daemon under fifty live jobs, twenty by default.
+pub(crate) fn upgrade(arguments: &[String]) -> Result<()> {
+    let number = match arguments {
+        [] => "20",
+        [number] => number,
+        _ => bail!("usage: cargo xtask upgrade [NUMBER]"),
+    };
+    let binary = crate::suite::build()?;
+    let mut tests = cargo(&["test", "--workspace", "--features", "tidegate/failpoints"]);
+    tests.args(["--test", "it", "upgraded_daemons", "--", "--nocapture"]);
+    tests.env("TIDEGATE_BIN", binary).env("TIDEGATE_UPGRADES", number);
+    succeed(tests.env("TIDEGATE_UPGRADE_JOBS", "50"), "the upgrades")
+}
+
+/// Writes the pages that are made of the code; a test compares them.
+pub(crate) fn docs() -> Result<()> {
+    let mut tests = cargo(&["test", "--package", "tidegate", "--bin", "tidegate", "reference"]);
+    succeed(tests.env("TIDEGATE_WRITE_DOCS", "1"), "the pages")
+}

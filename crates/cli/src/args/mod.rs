@@ -1,6 +1,8 @@
 //! The command line as a whole: global flags, the verbs, and how usage errors are told. What a
 //! verb does is its own file's business.
 
+#[cfg(test)]
+mod reference;
 pub(crate) mod values;
 mod verb;
 

@@ -61,6 +61,7 @@ mod strangers;
 mod takeover;
 mod torture;
 mod turns;
+mod upgrades;
 mod versions;
 mod waits;
 mod waves;

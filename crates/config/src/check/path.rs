@@ -19,14 +19,16 @@ pub(crate) fn inner_path(text: &str) -> Result<String, &'static str> {
 /// # Errors
 /// What is wrong with it, to be said after the path.
 pub(crate) fn spec_path(plan: &str, text: &str) -> Result<String, &'static str> {
-    if !text.starts_with("./") && !text.starts_with("../") {
-        return inner_path(text);
-    }
-    if plan.starts_with('/') {
+    let from_plan = text.starts_with("./") || text.starts_with("../");
+    if from_plan && plan.starts_with('/') {
         return Err("counts from the plan's folder, which is outside the repository");
     }
-    let folder = plan.rsplit_once('/').map_or("", |(folder, _)| folder);
-    joined(folder, text)
+    let folder = plan.rsplit_once('/').filter(|_| from_plan).map_or("", |(folder, _)| folder);
+    let path = joined(folder, text)?;
+    if path.split('/').any(|part| part.eq_ignore_ascii_case(".git")) {
+        return Err("lies below `.git`: that is git's own, and in no commit");
+    }
+    Ok(path)
 }
 
 fn joined(folder: &str, text: &str) -> Result<String, &'static str> {
@@ -76,5 +78,15 @@ mod tests {
         }
         assert!(spec_path("plans/x.toml", "../../a.md").is_err());
         assert!(spec_path("/tmp/x.toml", "./a.md").is_err());
+    }
+
+    #[test]
+    fn spec_below_gits_own_folder_is_refused() {
+        for text in [".git/config", "./.git/a.md", "a/.GIT/b", ".git", "x/../.git/HEAD"] {
+            assert!(spec_path("x.toml", text).is_err_and(|why| why.contains(".git")), "{text:?}");
+        }
+        for text in [".github/a.md", "git/a.md", ".gitignore"] {
+            assert_eq!(spec_path("x.toml", text).as_deref(), Ok(text));
+        }
     }
 }

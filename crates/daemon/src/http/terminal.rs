@@ -126,7 +126,9 @@ fn refusal(error: &ControlError) -> Problem {
         ControlError::Refused { why, .. } => match why {
             Refused::NoTerminal | Refused::NoInput => ErrorCode::NoTerminal,
             Refused::TooMany | Refused::InputFull => ErrorCode::Busy,
-            Refused::UnknownOp | Refused::BadRequest => ErrorCode::UnsupportedCommand,
+            Refused::UnknownOp | Refused::BadRequest | Refused::Unknown => {
+                ErrorCode::UnsupportedCommand
+            }
             Refused::AlreadyEnded | Refused::InputClosed | Refused::OutOfOrder => {
                 ErrorCode::InvalidStatusTransition
             }

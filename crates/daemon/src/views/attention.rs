@@ -145,7 +145,7 @@ fn of_features(run: &Run, found: &mut Vec<AttentionDoc>) {
                 feature: Some(id.to_string()),
                 job_id: block_job(block),
                 message: format!("`{id}` cannot go on: {}", in_words(block)),
-                unblocks: unblocks(block, &run.id, id),
+                unblocks: unblocks(block, &run.id, id, feature.worktree.as_deref()),
                 commit,
             },
             FeatureState::Blocked(_)

@@ -1,7 +1,7 @@
 //! Why a feature of a plan run is where it is.
 
 use tidegate_core::ids::FeatureId;
-use tidegate_core::run::{Feature, FeatureState, Feedback, Purpose, Run};
+use tidegate_core::run::{Feature, FeatureState, Feedback, LandStep, Purpose, Run, WorkStep};
 use tidegate_protocol::{EventView, ExplainDoc, Fact, Problem};
 
 use super::attention::attention;
@@ -101,7 +101,13 @@ fn named(ids: &[&FeatureId]) -> String {
     }
 }
 
-fn because(run: &Run, id: &FeatureId, feature: &Feature, waits: Option<String>) -> String {
+/// Why it is where it is.
+pub(super) fn because(
+    run: &Run,
+    id: &FeatureId,
+    feature: &Feature,
+    waits: Option<String>,
+) -> String {
     if let Some(waits) = waits {
         return match &feature.state {
             FeatureState::Blocked(_) => format!("blocked: {waits}"),
@@ -129,8 +135,34 @@ fn because(run: &Run, id: &FeatureId, feature: &Feature, waits: Option<String>) 
         | FeatureState::Landing(_)
         | FeatureState::Blocked(_) => match feature.job() {
             Some(job) => format!("{} for iteration {}", works(run, job), feature.iteration),
-            None => format!("the next step of `{id}` is under way"),
+            None => under_way(id, &feature.state),
         },
+    }
+}
+
+/// What is done for a feature that no job works on.
+fn under_way(id: &FeatureId, state: &FeatureState) -> String {
+    match state {
+        FeatureState::Working { step: WorkStep::Preparing, .. } => {
+            format!("the worktree of `{id}` is being made or brought up to date")
+        }
+        FeatureState::Working { step: WorkStep::RollingBack(number), .. } => {
+            format!("the worktree of `{id}` is being put back to snapshot {number}")
+        }
+        FeatureState::Landing(LandStep::Merging) => format!("the merge of `{id}` is being made"),
+        FeatureState::Landing(LandStep::Updating { merged }) => {
+            format!("the target is being moved to {}", merged.commit)
+        }
+        FeatureState::InReview => format!("what `{id}` changed is being looked at"),
+        FeatureState::Working { .. }
+        | FeatureState::Queued
+        | FeatureState::Verifying { .. }
+        | FeatureState::Landing(_)
+        | FeatureState::Blocked(_)
+        | FeatureState::Landed { .. }
+        | FeatureState::Failed { .. }
+        | FeatureState::Cancelled { .. }
+        | FeatureState::Skipped { .. } => format!("the next step of `{id}` is under way"),
     }
 }
 

@@ -59,7 +59,7 @@ fn document(
         step: step(run, id, &feature.state),
         iteration: feature.iteration,
         attempts: attempts(run, id),
-        blocked: blocked(run, id, &feature.state),
+        blocked: blocked(run, id, feature),
         commit: match landed_at {
             Some(commit) => commit.as_ref().map(ToString::to_string),
             None => tested,
@@ -149,13 +149,13 @@ fn step(run: &Run, id: &FeatureId, state: &FeatureState) -> Option<String> {
 }
 
 /// Why a feature cannot go on by itself, if that is so.
-fn blocked(run: &Run, id: &FeatureId, state: &FeatureState) -> Option<BlockedDoc> {
-    match state {
+fn blocked(run: &Run, id: &FeatureId, feature: &Feature) -> Option<BlockedDoc> {
+    match &feature.state {
         FeatureState::Blocked(block) => Some(BlockedDoc {
             reason: block.word().to_owned(),
             paths: paths_of(block),
             detail: Some(in_words(block)),
-            unblocks: unblocks(block, &run.id, id),
+            unblocks: unblocks(block, &run.id, id, feature.worktree.as_deref()),
             // A dirty target goes on by itself, but only once a person has cleaned it.
             requires_human: true,
         }),
@@ -190,11 +190,17 @@ fn paths_of(block: &Block) -> Vec<String> {
 }
 
 /// What ends a block.
-pub(super) fn unblocks(block: &Block, run: &RunId, feature: &FeatureId) -> String {
+pub(super) fn unblocks(
+    block: &Block,
+    run: &RunId,
+    feature: &FeatureId,
+    worktree: Option<&str>,
+) -> String {
     let retry = format!("tidegate retry {run} --feature {feature}");
     match block {
         Block::Conflict { .. } => {
-            format!("merge the target into the branch in its worktree, commit, then `{retry}`")
+            let place = worktree.unwrap_or("its worktree");
+            format!("merge the target into the branch in {place}, commit, then `{retry}`")
         }
         Block::TargetDirty { .. } | Block::LocalBehind { .. } => {
             "commit, stash or remove what stands in the way; it goes on by itself".to_owned()

@@ -125,6 +125,9 @@ pub enum Refused {
     InputClosed,
     /// The disk refused: nothing was accepted.
     Storage,
+    /// A reason of a later protocol.
+    #[serde(other)]
+    Unknown,
 }
 
 /// The state of a job, as its shim knows it.
@@ -193,6 +196,9 @@ pub enum Phase {
     Ending,
     /// The exit record is being written.
     Recording,
+    /// A phase of a later protocol.
+    #[serde(other)]
+    Unknown,
 }
 
 #[cfg(test)]
@@ -226,5 +232,26 @@ mod tests {
         let request = Request { v: 1, generation: 2, epoch: 3, op: Op::Hello };
         let text = serde_json::to_string(&request).unwrap();
         assert_eq!(text, r#"{"v":1,"generation":2,"epoch":3,"op":"hello"}"#);
+    }
+    #[test]
+    fn reply_of_the_first_version_is_read() {
+        let line = r#"{"v":1,"ok":true,"epoch":5,"status":{"job":"j","attempt":1,"nonce":"n",
+            "shim":{"pid":7,"start_ticks":1,"boot_id":"b"},
+            "child":{"pid":8,"start_ticks":2,"boot_id":"b"},
+            "phase":"running","bytes":{"stdout":1,"stderr":0,"lost":0}}}"#;
+        let reply: Reply = serde_json::from_str(line).unwrap();
+        assert_eq!((reply.generation, reply.status.phase), (0, Phase::Running));
+    }
+
+    #[test]
+    fn reply_of_a_later_version_is_read_for_what_is_frozen() {
+        let line = r#"{"v":9,"ok":false,"error":"low_tide","epoch":5,"moorings":[1],
+            "status":{"job":"j","attempt":1,"nonce":"n","tide":"high",
+            "shim":{"pid":7,"start_ticks":1,"boot_id":"b","cell":4},
+            "child":{"pid":8,"start_ticks":2,"boot_id":"b"},
+            "phase":"hibernating","bytes":{"stdout":1,"stderr":0,"lost":0,"sound":3}}}"#;
+        let reply: Reply = serde_json::from_str(line).unwrap();
+        assert_eq!(reply.error, Some(Refused::Unknown));
+        assert_eq!((reply.status.phase, reply.status.nonce.as_str()), (Phase::Unknown, "n"));
     }
 }

@@ -6,4 +6,5 @@ mod lists;
 mod plans;
 mod readers;
 mod rows;
+mod waits;
 pub(crate) mod works;
