@@ -1,7 +1,7 @@
 //! What must hold of the log: epochs only rise, queues are first in first out with one run at a
 //! time, an end is final, and what the log says of landings is what happened to the targets.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use tidegate_core::ids::{GateName, QueueKey, RunId};
 use tidegate_core::plan::OnFailure;
@@ -89,10 +89,15 @@ struct Watch {
     epoch: u64,
     seq: u64,
     active: BTreeMap<QueueKey, RunId>,
-    claimed: BTreeMap<QueueKey, RunId>,
+    waiting: BTreeMap<QueueKey, BTreeMap<RunId, Turn>>,
     ended: Vec<RunId>,
-    /// Runs that were held, or given another priority.
-    moved: BTreeSet<RunId>,
+}
+
+/// What says when a waiting run has its turn, beside its age.
+#[derive(Debug, Default)]
+struct Turn {
+    priority: i64,
+    held: bool,
 }
 
 impl Watch {
@@ -107,22 +112,30 @@ impl Watch {
                 if let Some(other) = self.active.insert(queue.clone(), run.clone()) {
                     return Some(format!("I5: {run} was claimed while {other} was active"));
                 }
-                let before = self.claimed.insert(queue.clone(), run.clone());
-                // A person may have put either of them elsewhere in the order.
-                let moved = |one: &RunId| self.moved.contains(one);
-                if let Some(before) = before.filter(|one| one >= run && !moved(one) && !moved(run))
-                {
-                    return Some(format!("I5: {run} was claimed after the later {before}"));
+                let waiting = self.waiting.entry(queue.clone()).or_default();
+                let own = waiting.remove(run).unwrap_or_default();
+                let first = waiting.iter().find(|(other, turn)| {
+                    let sooner = turn.priority == own.priority && *other < run;
+                    !turn.held && (turn.priority > own.priority || sooner)
+                });
+                if own.held {
+                    return Some(format!("I5: {run} was claimed while it was held"));
+                }
+                if let Some((first, _)) = first {
+                    return Some(format!(
+                        "I5: {run} was claimed before {first}, whose turn it was"
+                    ));
                 }
             }
-            "run-held" | "priority-changed" => {
-                self.moved.insert(run.clone());
+            "submitted" | "run-held" | "run-released" | "priority-changed" => {
+                self.turn_changed(row, queue, run);
             }
             "run-completed" | "run-failed" | "run-cancelled" => {
                 if self.ended.contains(run) {
                     return Some(format!("{run} ended twice"));
                 }
                 self.ended.push(run.clone());
+                self.waiting.entry(queue.clone()).or_default().remove(run);
                 if self.active.get(queue) == Some(run) {
                     self.active.remove(queue);
                 }
@@ -130,6 +143,24 @@ impl Watch {
             _ => {}
         }
         None
+    }
+}
+
+impl Watch {
+    fn turn_changed(&mut self, row: &EventRow, queue: &QueueKey, run: &RunId) {
+        let waiting = self.waiting.entry(queue.clone()).or_default();
+        if row.kind == "submitted" {
+            waiting.insert(run.clone(), Turn::default());
+        }
+        // One that has been claimed has had its turn.
+        let Some(turn) = waiting.get_mut(run) else { return };
+        let body: serde_json::Value = serde_json::from_str(&row.body).unwrap_or_default();
+        turn.priority = body["priority"].as_i64().unwrap_or(turn.priority);
+        turn.held = match row.kind.as_str() {
+            "run-held" => true,
+            "run-released" => false,
+            _ => turn.held,
+        };
     }
 }
 
