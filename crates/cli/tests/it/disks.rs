@@ -277,7 +277,12 @@ fn job_directory_that_is_removed_is_told_and_nothing_of_it_lives_on() {
     let launcher = home.pid("a");
     let known = |d: &serde_json::Value| d["recorded"] == true && d["shimIdentity"]["pid"].is_u64();
     let shim = home.until(&run, "a recorded shim", known)["shimIdentity"]["pid"].as_u64().unwrap();
-    std::fs::remove_dir_all(home.path().join("jobs").join(format!("{run}-1"))).unwrap();
+    let dir = home.path().join("jobs").join(format!("{run}-1"));
+    // Its shim may write a last record while the directory is being emptied.
+    until("the removal of its directory", || {
+        let _refused = std::fs::remove_dir_all(&dir);
+        (!dir.exists()).then_some(())
+    });
     home.kill_daemon();
     home.start_daemon();
     home.run(&["wait", &run, "--timeout", "30s"]).ends_with(12);
