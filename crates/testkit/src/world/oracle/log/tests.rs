@@ -53,14 +53,32 @@ fn run_claimed_beside_another_is_seen() {
     assert!(said(&rows).unwrap().contains("I5"));
 }
 
+/// Two runs that wait, what happens to them, and then the claim of `claimed`.
+fn two_wait(between: &[(u64, &str, &str)], claimed: u64) -> Option<String> {
+    let mut rows = vec![row(1, 1, 1, "submitted"), row(2, 1, 2, "submitted")];
+    for (run, kind, body) in between {
+        let seq = rows.len() as u64 + 1;
+        rows.push(EventRow { body: (*body).to_owned(), ..row(seq, 1, *run, kind) });
+    }
+    rows.push(row(rows.len() as u64 + 1, 1, claimed, "daemon-claimed"));
+    said(&rows)
+}
+
 #[test]
-fn older_run_claimed_after_a_newer_is_seen() {
-    let rows = [
-        row(1, 1, 2, "daemon-claimed"),
-        row(2, 1, 2, "run-completed"),
-        row(3, 1, 1, "daemon-claimed"),
-    ];
-    assert!(said(&rows).unwrap().contains("after the later"));
+fn newer_run_claimed_before_an_older_is_seen() {
+    assert_eq!(two_wait(&[], 1), None);
+    assert!(two_wait(&[], 2).unwrap().contains("whose turn it was"));
+}
+
+#[test]
+fn priorities_and_holds_say_whose_turn_it_is() {
+    let first = (2, "priority-changed", r#"{"priority":5}"#);
+    assert_eq!(two_wait(&[first], 2), None);
+    assert!(two_wait(&[first], 1).unwrap().contains("whose turn it was"));
+    let held = (1, "run-held", "{}");
+    assert_eq!(two_wait(&[held], 2), None);
+    assert!(two_wait(&[held], 1).unwrap().contains("held"));
+    assert_eq!(two_wait(&[held, (1, "run-released", "{}")], 1), None);
 }
 
 #[test]
