@@ -123,7 +123,7 @@ mod tests {
         let proc = parse(7, text).unwrap();
         assert_eq!((proc.parent, proc.group, proc.session), (1, 7, 6));
         assert_eq!((proc.state, proc.start_ticks, proc.threads), (b'S', 4242, 1));
-        assert_eq!(proc.cpu_ticks, 3 + 4 + 5 + 6);
+        assert_eq!(proc.cpu_ticks, 5 + 6 + 7 + 8, "its own, and that of children it waited for");
     }
 
     #[test]
