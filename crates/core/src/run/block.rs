@@ -86,6 +86,27 @@ pub enum Block {
 }
 
 impl Block {
+    /// What stands in the target's checkout, and what is the matter with it, while a landing waits
+    /// for that to be gone.
+    pub fn obstacle(&self) -> Option<(&[String], &str)> {
+        match self {
+            Self::TargetDirty { paths, why } | Self::LocalBehind { paths, why, .. } => {
+                Some((paths, why))
+            }
+            Self::Conflict { .. }
+            | Self::TargetMissing
+            | Self::Resources { .. }
+            | Self::RepoHeld { .. }
+            | Self::Git { .. }
+            | Self::Collision { .. }
+            | Self::SilentRevert { .. }
+            | Self::PushRefused { .. }
+            | Self::Diverged { .. }
+            | Self::Review { .. }
+            | Self::Quarantine { .. } => None,
+        }
+    }
+
     /// Whether it ends without anybody here: nobody is asked for anything.
     pub fn ends_by_itself(&self) -> bool {
         match self {

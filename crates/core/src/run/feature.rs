@@ -333,6 +333,22 @@ impl FeatureState {
         Self::Working { role: Role::Builder, step }
     }
 
+    /// Why it cannot go on by itself, when it cannot.
+    pub fn block(&self) -> Option<&Block> {
+        match self {
+            Self::Blocked(block) => Some(block),
+            Self::Queued
+            | Self::Working { .. }
+            | Self::Verifying { .. }
+            | Self::InReview
+            | Self::Landing(_)
+            | Self::Landed { .. }
+            | Self::Failed { .. }
+            | Self::Cancelled { .. }
+            | Self::Skipped { .. } => None,
+        }
+    }
+
     /// What an agent works for on it, while one does or is about to.
     pub fn role(&self) -> Option<Role> {
         match self {

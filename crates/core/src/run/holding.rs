@@ -50,33 +50,8 @@ impl Draft {
 
     pub(super) fn repo_free(&mut self, id: &FeatureId) -> Result<(), Rejected> {
         let (_, feature) = self.feature(id).ok_or(Rejected::Unknown("feature"))?;
-        match &feature.state {
-            FeatureState::Blocked(Block::RepoHeld { .. }) => {}
-            FeatureState::Blocked(
-                Block::Conflict { .. }
-                | Block::TargetDirty { .. }
-                | Block::TargetMissing
-                | Block::Resources { .. }
-                | Block::Git { .. }
-                | Block::Collision { .. }
-                | Block::Review { .. }
-                | Block::SilentRevert { .. }
-                | Block::PushRefused { .. }
-                | Block::Diverged { .. }
-                | Block::LocalBehind { .. }
-                | Block::Quarantine { .. },
-            )
-            | FeatureState::Working { .. }
-            | FeatureState::Landing(_)
-            | FeatureState::Queued
-            | FeatureState::Verifying { .. }
-            | FeatureState::InReview
-            | FeatureState::Landed { .. }
-            | FeatureState::Failed { .. }
-            | FeatureState::Cancelled { .. }
-            | FeatureState::Skipped { .. } => {
-                return Err(Rejected::Late("the feature does not wait for its repository"));
-            }
+        if !matches!(feature.state.block(), Some(Block::RepoHeld { .. })) {
+            return Err(Rejected::Late("the feature does not wait for its repository"));
         }
         self.emit(Event::Unblocked { feature: id.clone() });
         Ok(())

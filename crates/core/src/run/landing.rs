@@ -165,34 +165,7 @@ impl Draft {
 
     fn require_dirty_target(&self, id: &FeatureId) -> Result<&Block, Rejected> {
         let (_, feature) = self.feature(id).ok_or(Rejected::Unknown("feature"))?;
-        match &feature.state {
-            FeatureState::Blocked(
-                block @ (Block::TargetDirty { .. } | Block::LocalBehind { .. }),
-            ) => Ok(block),
-            FeatureState::Blocked(
-                Block::Conflict { .. }
-                | Block::TargetMissing
-                | Block::Resources { .. }
-                | Block::RepoHeld { .. }
-                | Block::Git { .. }
-                | Block::Collision { .. }
-                | Block::Review { .. }
-                | Block::SilentRevert { .. }
-                | Block::PushRefused { .. }
-                | Block::Diverged { .. }
-                | Block::Quarantine { .. },
-            )
-            | FeatureState::Queued
-            | FeatureState::Working { .. }
-            | FeatureState::Verifying { .. }
-            | FeatureState::InReview
-            | FeatureState::Landing(_)
-            | FeatureState::Landed { .. }
-            | FeatureState::Failed { .. }
-            | FeatureState::Cancelled { .. }
-            | FeatureState::Skipped { .. } => {
-                Err(Rejected::Late("the feature does not wait for its target"))
-            }
-        }
+        let block = feature.state.block().filter(|block| block.obstacle().is_some());
+        block.ok_or(Rejected::Late("the feature does not wait for its target"))
     }
 }

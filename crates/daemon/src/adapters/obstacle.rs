@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use tidegate_core::ids::Oid;
-use tidegate_core::run::{Block, FeatureState};
 use tidegate_git as git;
 use tidegate_git::GitError;
 
@@ -30,33 +29,8 @@ impl Work {
     pub(super) fn is_told(&self, now: &[String], why_now: &str) -> bool {
         let plan = self.target.run.plan();
         let feature = plan.and_then(|(_, plan)| plan.features.get(&self.feature));
-        feature.is_some_and(|feature| match &feature.state {
-            FeatureState::Blocked(
-                Block::TargetDirty { paths, why } | Block::LocalBehind { paths, why, .. },
-            ) => paths == now && why == why_now,
-            FeatureState::Blocked(
-                Block::Conflict { .. }
-                | Block::TargetMissing
-                | Block::RepoHeld { .. }
-                | Block::Resources { .. }
-                | Block::Git { .. }
-                | Block::Collision { .. }
-                | Block::Review { .. }
-                | Block::SilentRevert { .. }
-                | Block::PushRefused { .. }
-                | Block::Diverged { .. }
-                | Block::Quarantine { .. },
-            )
-            | FeatureState::Queued
-            | FeatureState::Working { .. }
-            | FeatureState::Verifying { .. }
-            | FeatureState::InReview
-            | FeatureState::Landing(_)
-            | FeatureState::Landed { .. }
-            | FeatureState::Failed { .. }
-            | FeatureState::Cancelled { .. }
-            | FeatureState::Skipped { .. } => false,
-        })
+        let told = feature.and_then(|feature| feature.state.block()?.obstacle());
+        told == Some((now, why_now))
     }
 }
 
