@@ -1,7 +1,5 @@
 //! Clean-ups, and worktrees put back after one: asking, and looking at how far it is. Only the user asks.
 
-use std::sync::Arc;
-
 use axum::body::Bytes;
 use axum::extract::{ConnectInfo, Path, State};
 use axum::http::HeaderMap;
@@ -10,17 +8,11 @@ use tidegate_core::cleanup::Restoration;
 use tidegate_core::ids::FeatureId;
 use tidegate_protocol::{CleanupRequest, Problem, RestoreRequest};
 
-use super::app::App;
-use super::body::parse;
-use super::commands::{Order, actor, name};
-use super::peer::Caller;
+use super::commands::{From, Order, Shared, name};
 use super::reply::reply;
 use super::scope::scope_of;
 use crate::clock;
 use crate::engine::Command;
-
-type Shared = State<Arc<App>>;
-type From = ConnectInfo<Caller>;
 
 pub(super) async fn ask(
     State(app): Shared,
@@ -30,9 +22,7 @@ pub(super) async fn ask(
 ) -> Response {
     let work = async {
         let order = Order::new(&app, &caller, &headers, &body)?;
-        order.scope.require_user()?;
-        let request: CleanupRequest = parse(&body)?;
-        let actor = actor(&order.scope, request.actor.as_deref())?;
+        let (request, actor) = order.of_user::<CleanupRequest>()?;
         let now = clock::wall();
         let scope = app.look(move |viewer| viewer.cleanup_scope(&request, now)).await?;
         order.give("cleanup", Command::CleanUp { scope, actor }).await
@@ -64,9 +54,7 @@ pub(super) async fn restore(
 ) -> Response {
     let work = async {
         let order = Order::new(&app, &caller, &headers, &body)?;
-        order.scope.require_user()?;
-        let request: RestoreRequest = parse(&body)?;
-        let actor = actor(&order.scope, request.actor.as_deref())?;
+        let (request, actor) = order.of_user::<RestoreRequest>()?;
         let feature = name(&request.feature, FeatureId::new)?;
         let run = order.run(&id).await?;
         let (prefix, of) = (run.to_string(), request.feature.clone());

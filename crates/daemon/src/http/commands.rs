@@ -7,10 +7,13 @@ use axum::extract::{ConnectInfo, Path, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tidegate_core::ids::{AgentId, FeatureId, InvalidName, RoleName, RunId};
 use tidegate_protocol::{
-    Asked, Problem, RetryRequest, RollbackRequest, StartAgentRequest, StopDaemonRequest, Text,
+    ApproveRequest, Asked, CleanupRequest, DenyRequest, LanesRequest, PauseRequest,
+    PriorityRequest, Problem, RestoreRequest, RetryRequest, RollbackRequest, StartAgentRequest,
+    StopDaemonRequest, Text,
 };
 
 use super::app::App;
@@ -34,6 +37,35 @@ struct Plain {
     actor: Option<String>,
 }
 
+/// A body that may name who asks.
+pub(super) trait Named {
+    /// The name, as it came.
+    fn named(&self) -> Option<&str>;
+}
+
+/// Declares bodies whose field `actor` is that name.
+macro_rules! named {
+    ($($body:ty),* $(,)?) => {
+        $(impl Named for $body {
+            fn named(&self) -> Option<&str> {
+                self.actor.as_deref()
+            }
+        })*
+    };
+}
+
+named!(
+    ApproveRequest,
+    CleanupRequest,
+    DenyRequest,
+    LanesRequest,
+    PauseRequest,
+    PriorityRequest,
+    RestoreRequest,
+    RetryRequest,
+    RollbackRequest,
+);
+
 /// One command at work.
 pub(super) struct Order<'a> {
     app: &'a App,
@@ -50,6 +82,14 @@ impl<'a> Order<'a> {
         body: &'a Bytes,
     ) -> Result<Self, Problem> {
         Ok(Self { app, scope: scope_of(app, caller)?, headers, body })
+    }
+
+    /// What only the user may ask: the body, and the name of who asks.
+    pub(super) fn of_user<R: DeserializeOwned + Named>(&self) -> Result<(R, String), Problem> {
+        self.scope.require_user()?;
+        let request: R = parse(self.body)?;
+        let actor = actor(&self.scope, request.named())?;
+        Ok((request, actor))
     }
 
     /// The run that the path names.
@@ -136,9 +176,7 @@ pub(super) async fn retry(
 ) -> Response {
     let work = async {
         let order = Order::new(&app, &caller, &headers, &body)?;
-        order.scope.require_user()?;
-        let request: RetryRequest = parse(&body)?;
-        let actor = actor(&order.scope, request.actor.as_deref())?;
+        let (request, actor) = order.of_user::<RetryRequest>()?;
         let run = order.run(&id).await?;
         let what = format!("retry {run}");
         let Some(feature) = request.feature else {
@@ -162,9 +200,7 @@ pub(super) async fn rollback(
 ) -> Response {
     let work = async {
         let order = Order::new(&app, &caller, &headers, &body)?;
-        order.scope.require_user()?;
-        let request: RollbackRequest = parse(&body)?;
-        let actor = actor(&order.scope, request.actor.as_deref())?;
+        let (request, actor) = order.of_user::<RollbackRequest>()?;
         let feature = name(&request.feature, FeatureId::new)?;
         let run = order.run(&id).await?;
         let what = format!("rollback {run}");

@@ -7,8 +7,7 @@ use axum::response::Response;
 use tidegate_core::ids::{FeatureId, Oid};
 use tidegate_protocol::{ApproveRequest, DenyRequest, Problem};
 
-use super::body::parse;
-use super::commands::{From, Order, Shared, actor, name};
+use super::commands::{From, Order, Shared, name};
 use super::reply::reply;
 use crate::engine::Command;
 
@@ -21,9 +20,7 @@ pub(super) async fn approve(
 ) -> Response {
     let work = async {
         let order = Order::new(&app, &caller, &headers, &body)?;
-        order.scope.require_user()?;
-        let request: ApproveRequest = parse(&body)?;
-        let actor = actor(&order.scope, request.actor.as_deref())?;
+        let (request, actor) = order.of_user::<ApproveRequest>()?;
         let feature = name(&request.feature, FeatureId::new)?;
         let commit = full_id(&request.commit)?;
         let run = order.run(&id).await?;
@@ -42,9 +39,7 @@ pub(super) async fn deny(
 ) -> Response {
     let work = async {
         let order = Order::new(&app, &caller, &headers, &body)?;
-        order.scope.require_user()?;
-        let request: DenyRequest = parse(&body)?;
-        let actor = actor(&order.scope, request.actor.as_deref())?;
+        let (request, actor) = order.of_user::<DenyRequest>()?;
         let feature = name(&request.feature, FeatureId::new)?;
         let commit = full_id(&request.commit)?;
         let comments = request.comments.trim().to_owned();

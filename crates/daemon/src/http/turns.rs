@@ -1,8 +1,6 @@
 //! Commands about turns: pausing and resuming runs and lanes, and priorities. Only the user gives
 //! them: a job must not clear its own way.
 
-use std::sync::Arc;
-
 use axum::body::Bytes;
 use axum::extract::{ConnectInfo, Path, State};
 use axum::http::HeaderMap;
@@ -13,14 +11,10 @@ use tidegate_core::pause::Scope;
 use tidegate_protocol::{LanesRequest, PauseRequest, PriorityRequest, Problem};
 
 use super::app::App;
-use super::body::parse;
-use super::commands::{Order, actor, name};
+use super::commands::{From, Order, Shared, name};
 use super::peer::Caller;
 use super::reply::reply;
 use crate::engine::Command;
-
-type Shared = State<Arc<App>>;
-type From = ConnectInfo<Caller>;
 
 /// Longest reason, in bytes.
 const REASON_BYTES_MAX: usize = 200;
@@ -53,9 +47,7 @@ async fn hold(
     held: bool,
 ) -> Result<Value, Problem> {
     let order = Order::new(app, caller, headers, body)?;
-    order.scope.require_user()?;
-    let request: PauseRequest = parse(body)?;
-    let actor = actor(&order.scope, request.actor.as_deref())?;
+    let (request, actor) = order.of_user::<PauseRequest>()?;
     let reason = reason(request.reason)?;
     let run = order.run(id).await?;
     let what = format!("{} {run}", if held { "pause" } else { "resume" });
@@ -71,9 +63,7 @@ pub(super) async fn priority(
 ) -> Response {
     let work = async {
         let order = Order::new(&app, &caller, &headers, &body)?;
-        order.scope.require_user()?;
-        let request: PriorityRequest = parse(&body)?;
-        let actor = actor(&order.scope, request.actor.as_deref())?;
+        let (request, actor) = order.of_user::<PriorityRequest>()?;
         let run = order.run(&id).await?;
         let what = format!("priority {run}");
         let priority = request.priority;
@@ -108,9 +98,7 @@ async fn lanes(
     paused: bool,
 ) -> Result<Value, Problem> {
     let order = Order::new(app, caller, headers, body)?;
-    order.scope.require_user()?;
-    let request: LanesRequest = parse(body)?;
-    let actor = actor(&order.scope, request.actor.as_deref())?;
+    let (request, actor) = order.of_user::<LanesRequest>()?;
     let scope = Scope {
         project: request.project.as_deref().map(|id| name(id, ProjectId::new)).transpose()?,
         lane: request.lane.as_deref().map(|lane| name(lane, LaneName::new)).transpose()?,
