@@ -66,7 +66,8 @@ fn landed_run_leaves_nothing_and_a_second_clean_up_finds_nothing() {
 fn squash_of_one_commit_on_a_target_that_moved_goes_by_its_patch() {
     let stage = Stage::with("echo new >a.txt", "true", &[SQUASH, PERSON]);
     let run = stage.submit(&one_wave(&["a"]));
-    let commit = stage.until_feature(&run, "a", "in_review")["commit"].clone();
+    // In review alone is not enough: a person is asked once the look at the change is done.
+    let commit = feature(&stage.needs_person(&run), "a")["commit"].clone();
     let repo = stage.home.repo();
     repo.write("other.txt", "the target moves\n");
     repo.git(&["add", "other.txt"]);
