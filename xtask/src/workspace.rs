@@ -7,9 +7,11 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-/// The root of the workspace.
+/// The root of the workspace. Cargo says where it is at every start: a target directory that
+/// several checkouts share may hold this program as another one of them has built it.
 pub(crate) fn root() -> PathBuf {
-    let mut root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let package = std::env::var_os("CARGO_MANIFEST_DIR");
+    let mut root = PathBuf::from(package.unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into()));
     root.pop();
     root
 }

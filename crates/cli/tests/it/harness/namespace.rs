@@ -9,7 +9,9 @@ use super::{Fence, Home, until};
 /// the system does not allow it.
 pub(crate) fn namespace(home: &Home, mounts: &str) -> Option<Fence> {
     let name = format!("namespace-{}", mounts.len());
-    let script = format!("{{ {mounts}; }} || exit 1\nmark {name}; await never");
+    // One process for as long as it holds: children of its own would come and go among those
+    // that a test looks for.
+    let script = format!("{{ {mounts}; }} || exit 1\nmark {name}; exec sleep infinity");
     let program = home.program(&format!("{name}.sh"), &script);
     let mut holder = Command::new("unshare");
     holder.args(["--mount", "--propagation", "private", &program]);
