@@ -1,6 +1,6 @@
 //! Landings that wait for a person: consent is for one exact commit, and no agent gives it.
 
-use crate::plan_stage::{Stage, feature, one_wave};
+use crate::plan_stage::{Stage, one_wave};
 
 const PERSON: &[(&str, &str)] = &[("policy = \"auto\"", "policy = \"person\"")];
 const OWN_FILE: &str = r#"echo "$feature" >"$feature.txt""#;
@@ -8,9 +8,9 @@ const OWN_FILE: &str = r#"echo "$feature" >"$feature.txt""#;
 /// A run whose feature waits for a person, and the commit that it would land.
 fn in_review(stage: &Stage) -> (String, String) {
     let run = stage.submit(&one_wave(&["a"]));
-    let document = stage.needs_person(&run);
-    let a = feature(&document, "a");
-    assert_eq!(a["state"], "in_review", "{a:#}");
+    // From the moment that its state says so a person can act.
+    let a = stage.until_feature(&run, "a", "in_review");
+    let document = stage.home.status(&run);
     let commit = a["commit"].as_str().unwrap().to_owned();
     assert_eq!(document["attention"][0]["commit"], commit.as_str(), "{document:#}");
     (run, commit)

@@ -71,7 +71,7 @@ impl Draft {
             }
             FeatureState::Verifying { .. } => {
                 let of_spec = spec.features.get(id)?;
-                if !self.run.round_is_passed(id) {
+                if !self.run.round_is_passed(id) || self.run.look_due(id).is_some() {
                     None
                 } else if of_spec.crew.contains_key(&Role::Qa) && !self.run.is_checked(id) {
                     hand_over(Role::Qa)

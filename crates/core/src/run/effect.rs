@@ -13,7 +13,7 @@ use super::state::{JobState, Run, Work};
 use crate::exit::Identity;
 use crate::ids::{AgentId, FeatureId, JobId, Oid};
 use crate::launcher::AgentProcess;
-use crate::plan::{IntegrityPolicy, Role};
+use crate::plan::Role;
 use crate::verdict::Row;
 
 /// Names an effect within its run: one dispatch of it, from the state that opened it to the one
@@ -185,13 +185,13 @@ impl Run {
         }
         match &self.work {
             Work::Launcher { .. } => self.outstanding_of_launcher(&mut open),
-            Work::Plan { spec, state } => {
+            Work::Plan { state, .. } => {
                 for (id, feature) in &state.features {
                     let turn = self.turns(id);
                     let of_agent = self.outstanding_of_agent(id, feature, turn);
                     let waits = of_agent.or_else(|| alarm(id, feature, turn));
                     if let Some((key, effect)) =
-                        waits.or_else(|| outstanding_of_feature(id, feature, self, spec.integrity))
+                        waits.or_else(|| outstanding_of_feature(id, feature, self))
                     {
                         open.insert(EffectKey(key), effect);
                     }
@@ -268,8 +268,8 @@ fn alarm(id: &FeatureId, feature: &Feature, turn: u32) -> Option<(String, Effect
     Some((format!("feature:{id}:{turn}:retry"), effect))
 }
 
-fn inspect(id: &FeatureId, feature: &Feature) -> Option<Effect> {
-    let (base, commit) = feature.uninspected()?;
+fn inspect(id: &FeatureId, run: &Run) -> Option<Effect> {
+    let (base, commit) = run.look_due(id)?;
     Some(Effect::Inspect { feature: id.clone(), base: base.clone(), commit: commit.clone() })
 }
 
@@ -292,7 +292,6 @@ fn outstanding_of_feature(
     id: &FeatureId,
     feature: &Feature,
     run: &Run,
-    integrity: IntegrityPolicy,
 ) -> Option<(String, Effect)> {
     let turn = run.turns(id);
     let named = |what: &str, effect| Some((format!("feature:{id}:{turn}:{what}"), effect));
@@ -324,8 +323,9 @@ fn outstanding_of_feature(
         FeatureState::Landing(LandStep::Updating { merged }) => {
             named("update", Effect::UpdateTarget { feature: id.clone(), merged: merged.clone() })
         }
-        FeatureState::InReview if integrity == IntegrityPolicy::Off => None,
-        FeatureState::InReview => named("inspect", inspect(id, feature)?),
+        FeatureState::Verifying { .. } | FeatureState::InReview => {
+            named("inspect", inspect(id, run)?)
+        }
         FeatureState::Blocked(Block::TargetDirty { .. } | Block::LocalBehind { .. }) => {
             named("clean", Effect::AwaitClean { feature: id.clone() })
         }
@@ -349,7 +349,6 @@ fn outstanding_of_feature(
             step: WorkStep::AwaitingSlot | WorkStep::SettingUp(_) | WorkStep::Agent(_),
             ..
         }
-        | FeatureState::Verifying { .. }
         | FeatureState::Landing(LandStep::AwaitingTarget | LandStep::Gates { .. })
         | FeatureState::Landed { .. }
         | FeatureState::Failed { .. }

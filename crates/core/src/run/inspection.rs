@@ -1,7 +1,9 @@
 //! What a change did to the checks that judge it, as it was found before the review.
 
-use super::feature::Feature;
-use crate::ids::Oid;
+use super::feature::{Feature, FeatureState};
+use super::state::Run;
+use crate::ids::{FeatureId, Oid};
+use crate::plan::IntegrityPolicy;
 
 /// What was found in one commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,8 +29,31 @@ pub struct Finding {
     pub stops: bool,
 }
 
+impl Run {
+    /// The base and the commit of a feature that passed its gates, while it waits for a look at what
+    /// it did to them. Nobody is asked for a word on it before.
+    pub fn look_due(&self, id: &FeatureId) -> Option<(&Oid, &Oid)> {
+        let (spec, plan) = self.plan()?;
+        let feature = plan.features.get(id)?;
+        let is_at_it = match &feature.state {
+            FeatureState::Verifying { .. } => self.round_is_passed(id),
+            // Of a log of before, which says so first and looks then.
+            FeatureState::InReview => true,
+            FeatureState::Queued
+            | FeatureState::Working { .. }
+            | FeatureState::Landing(_)
+            | FeatureState::Blocked(_)
+            | FeatureState::Landed { .. }
+            | FeatureState::Failed { .. }
+            | FeatureState::Cancelled { .. }
+            | FeatureState::Skipped { .. } => false,
+        };
+        feature.uninspected().filter(|_| is_at_it && spec.integrity != IntegrityPolicy::Off)
+    }
+}
+
 impl Feature {
-    /// The commit and its base, while nobody has looked at what it did to its checks.
+    /// The base and the commit, while nobody has looked at what it did to its checks.
     pub fn uninspected(&self) -> Option<(&Oid, &Oid)> {
         let (base, commit) = (self.base.as_ref()?, &self.tested.as_ref()?.commit);
         let known = self.inspected.as_ref().is_some_and(|found| found.commit == *commit);

@@ -62,10 +62,8 @@ impl Draft {
         commit: &Oid,
         outcome: &InspectOutcome,
     ) -> Result<(), Rejected> {
-        let (_, feature) = self.require_feature(id)?;
-        let due = feature.state == FeatureState::InReview
-            && feature.uninspected().is_some_and(|(_, due)| due == commit);
-        if !due {
+        self.require_feature(id)?;
+        if self.run.look_due(id).is_none_or(|(_, due)| due != commit) {
             return Err(Rejected::Late("nobody waits for a look at this commit"));
         }
         let feature = id.clone();

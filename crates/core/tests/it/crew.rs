@@ -2,11 +2,11 @@
 
 use tidegate_core::ids::{FeatureId, Oid};
 use tidegate_core::limits::RECONCILIATIONS_MAX;
-use tidegate_core::plan::{CollisionPolicy, IntegrityPolicy, ReviewPolicy, Role};
+use tidegate_core::plan::{CollisionPolicy, ReviewPolicy, Role};
 use tidegate_core::run::{
-    Block, CommitOutcome, ConflictOutcome, Effect, Feature, FeatureState, Feedback, Finding, Grant,
-    Input, InspectOutcome, MergeOutcome, PlannedChange, Purpose, Report, ResultOutcome, Run,
-    UpdateOutcome, WorkStep, WorktreeOutcome,
+    Block, CommitOutcome, ConflictOutcome, Effect, Feature, FeatureState, Feedback, Grant, Input,
+    MergeOutcome, PlannedChange, Purpose, Report, ResultOutcome, Run, UpdateOutcome, WorkStep,
+    WorktreeOutcome,
 };
 
 use crate::fixture::{
@@ -17,11 +17,11 @@ use crate::matrix::{
     approve, begin_gate, clean, commit, merge, merged, ready, retry, slot, target, tested, update,
 };
 
-fn one(crew: &[Role]) -> Shape {
+pub(crate) fn one(crew: &[Role]) -> Shape {
     Shape { waves: waves(&[&["a"]]), crew: crew.to_vec(), ..Shape::default() }
 }
 
-fn feature<'a>(run: &'a Run, id: &str) -> &'a Feature {
+pub(crate) fn feature<'a>(run: &'a Run, id: &str) -> &'a Feature {
     &run.plan().unwrap().1.features[&fid(id)]
 }
 
@@ -30,7 +30,7 @@ fn works(run: &Run, role: Role, step: &WorkStep) -> bool {
     state.role() == Some(role) && state.work_step() == Some(step)
 }
 
-fn end_job(run: &mut Run, code: i32) -> Vec<&'static str> {
+pub(crate) fn end_job(run: &mut Run, code: i32) -> Vec<&'static str> {
     let job = newest(run);
     let mut told = take(run, &job_finished(job, exited(code)));
     told.extend(capture_all(run));
@@ -54,7 +54,7 @@ fn laid_out(outcome: ConflictOutcome) -> Input {
     Input::Report(Report::Conflict { feature: fid("a"), outcome })
 }
 
-fn deny(commit: Oid) -> Input {
+pub(crate) fn deny(commit: Oid) -> Input {
     let (actor, comments) = ("user".to_owned(), "name it otherwise".to_owned());
     Input::Deny { feature: fid("a"), commit, actor, comments }
 }
@@ -67,7 +67,7 @@ fn role_of_newest(run: &Run) -> String {
 }
 
 /// To the moment when the builder's commit has passed its gate.
-fn gated(shape: &Shape) -> Run {
+pub(crate) fn gated(shape: &Shape) -> Run {
     let mut run = plan_run(shape);
     for input in [claim(), slot(), ready()] {
         take(&mut run, &input);
@@ -320,38 +320,6 @@ fn conflicts_without_end_go_to_a_person_after_the_bound() {
         take(&mut run, &merge(MergeOutcome::Conflict { paths: vec!["x".to_owned()] }));
     }
     assert!(matches!(feature(&run, "a").state, FeatureState::Blocked(Block::Conflict { .. })));
-}
-
-fn looked(stops: bool) -> Input {
-    let finding = Finding {
-        kind: "deleted_test".to_owned(),
-        path: "tests/a.rs".to_owned(),
-        line: 1,
-        excerpt: "fn a()".to_owned(),
-        stops,
-    };
-    let outcome = InspectOutcome::Found(vec![finding]);
-    Input::Report(Report::Inspected { feature: fid("a"), commit: oid(10), outcome })
-}
-
-#[test]
-fn change_that_weakens_its_checks_stops_for_a_person_by_policy() {
-    for (integrity, stops, lands) in [
-        (IntegrityPolicy::Person, true, false),
-        (IntegrityPolicy::Person, false, true),
-        (IntegrityPolicy::Note, true, true),
-    ] {
-        let mut run = gated(&Shape { integrity, ..one(&[]) });
-        let looks = |effect: &Effect| matches!(effect, Effect::Inspect { .. });
-        assert!(run.outstanding().values().any(looks));
-        let told = kinds(&take(&mut run, &looked(stops)));
-        let then = if lands { &["inspected", "approved"][..] } else { &["inspected"] };
-        assert_eq!(told, then);
-        assert!(!run.outstanding().values().any(looks), "once for a commit");
-        if !lands {
-            assert_eq!(kinds(&take(&mut run, &approve(oid(10)))), ["approved"]);
-        }
-    }
 }
 
 #[test]

@@ -20,6 +20,7 @@ mod plan_git;
 mod plan_world;
 mod properties;
 mod resume;
+mod review;
 mod rounds;
 mod supervisor;
 mod tape;

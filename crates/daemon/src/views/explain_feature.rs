@@ -153,10 +153,11 @@ fn under_way(id: &FeatureId, state: &FeatureState) -> String {
         FeatureState::Landing(LandStep::Updating { merged }) => {
             format!("the target is being moved to {}", merged.commit)
         }
-        FeatureState::InReview => format!("what `{id}` changed is being looked at"),
+        FeatureState::Verifying { .. } | FeatureState::InReview => {
+            format!("what `{id}` changed is being looked at")
+        }
         FeatureState::Working { .. }
         | FeatureState::Queued
-        | FeatureState::Verifying { .. }
         | FeatureState::Landing(_)
         | FeatureState::Blocked(_)
         | FeatureState::Landed { .. }

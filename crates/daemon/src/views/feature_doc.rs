@@ -110,6 +110,9 @@ fn reason(state: &FeatureState) -> (Option<String>, Option<String>) {
 fn gates_step(run: &Run, id: &FeatureId, round: &Round) -> Option<String> {
     let running: Vec<&str> = round.running.keys().map(GateName::as_str).collect();
     if running.is_empty() {
+        if run.look_due(id).is_some() {
+            return Some("inspecting".to_owned());
+        }
         let waits = run.startable_gates(id);
         return waits.first().map(|gate| format!("awaiting_gate_slot:{gate}"));
     }

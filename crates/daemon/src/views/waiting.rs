@@ -123,12 +123,15 @@ pub(super) fn feature_waits_for(
         let (due, failures) = (stamp(wait.about), feature.failures);
         return Some(format!("its next attempt, due about {due}: {failures} have failed"));
     }
-    if let Some(hold) = run.hold.as_ref().filter(|_| may_begin(feature)) {
+    if let Some(hold) =
+        run.hold.as_ref().filter(|_| may_begin(feature) && run.look_due(id).is_none())
+    {
         return Some(format!("the run's release: {}", pause_in_words("it was held", hold)));
     }
     match &feature.state {
         FeatureState::Queued => Some(start(spec, plan, id)),
         FeatureState::Working { step: WorkStep::AwaitingSlot, .. } => Some(slot(spec, plan)),
+        FeatureState::Verifying { .. } if run.look_due(id).is_some() => None,
         FeatureState::Verifying { round }
         | FeatureState::Landing(LandStep::Gates { round, .. }) => {
             round.running.is_empty().then(|| "a gate slot of the home".to_owned())
