@@ -3,10 +3,13 @@
 
 use std::path::{Path, PathBuf};
 
-use tidegate_daemon::views::{EventQuery, RunQuery, Viewer, WaveQuery, daemon_status};
+use tidegate_daemon::views::{
+    CommandQuery, EventQuery, RunQuery, Viewer, WaveQuery, daemon_status,
+};
 use tidegate_protocol::{
-    CleanupDoc, CleanupRequest, DaemonDoc, EventPage, ExplainDoc, JobList, LaneList, Problem,
-    ProjectList, RestorationDoc, RestoredDoc, RunDoc, RunPage, SnapshotList, WaveDoc,
+    CleanupDoc, CleanupRequest, CommandDoc, CommandPage, DaemonDoc, EventPage, ExplainDoc, JobList,
+    LaneList, Problem, ProjectList, RestorationDoc, RestoredDoc, RunDoc, RunPage, RuntimeDoc,
+    SnapshotList, WaveDoc,
 };
 
 use crate::client::Filter;
@@ -133,6 +136,27 @@ pub(crate) fn project(home: &Home, id: &str) -> Result<PathBuf, CliError> {
 /// The daemon of the home, from its lock alone.
 pub(crate) fn daemon(home: &Home) -> Result<DaemonDoc, CliError> {
     Ok(daemon_status(home.path())?)
+}
+
+/// What the runtime of the home is at; what the lock alone says, while its store cannot be read.
+pub(crate) fn runtime(home: &Home) -> Result<RuntimeDoc, CliError> {
+    let seen = Viewer::open(home.path()).and_then(|mut viewer| viewer.runtime());
+    if let Ok(document) = seen {
+        return Ok(document);
+    }
+    let daemon = daemon(home)?;
+    let status = if daemon.running { "running" } else { "stopped" }.to_owned();
+    Ok(RuntimeDoc { pid: daemon.pid, status, ..RuntimeDoc::default() })
+}
+
+/// A page of commands.
+pub(crate) fn commands(home: &Home, query: &CommandQuery) -> Result<CommandPage, CliError> {
+    Ok(viewer(home)?.commands(query)?)
+}
+
+/// One command.
+pub(crate) fn command(home: &Home, id: &str) -> Result<CommandDoc, CliError> {
+    Ok(viewer(home)?.command(id)?)
 }
 
 /// Names the run that may have been meant, when there is none of that name.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::cleanup::{Cleanup, CleanupEnd, CleanupScope, Removal, Restoration};
+use crate::command::CommandFact;
 use crate::ids::{ProjectId, RunId};
 use crate::pause::{Pause, Scope};
 use crate::time::WallMs;
@@ -101,6 +102,12 @@ pub enum HomeEvent {
         /// What stays.
         end: CleanupEnd,
     },
+    /// A command of an operator was begun that is not done at once.
+    CommandAccepted(Box<CommandFact>),
+    /// A command of an operator was carried out.
+    CommandCompleted(Box<CommandFact>),
+    /// A command of an operator was refused, or its work ended badly.
+    CommandFailed(Box<CommandFact>),
 }
 
 /// Where a project's repository is.
@@ -142,6 +149,9 @@ impl HomeEvent {
             Self::CleanupEnded { .. } => "cleanup-ended",
             Self::RestoreAsked { .. } => "restore-asked",
             Self::RestoreEnded { .. } => "restore-ended",
+            Self::CommandAccepted(_) => "command-accepted",
+            Self::CommandCompleted(_) => "command-completed",
+            Self::CommandFailed(_) => "command-failed",
         }
     }
 }
@@ -152,7 +162,11 @@ impl Home {
         match event {
             HomeEvent::DaemonStarted { .. }
             | HomeEvent::DaemonStopped { .. }
-            | HomeEvent::RemovalProved { .. } => {}
+            | HomeEvent::RemovalProved { .. }
+            // Where commands stand is told by their records; the log keeps the fact.
+            | HomeEvent::CommandAccepted(_)
+            | HomeEvent::CommandCompleted(_)
+            | HomeEvent::CommandFailed(_) => {}
             HomeEvent::CleanupAsked { number, scope, .. } => {
                 let cleanup = Cleanup { number: *number, scope: scope.clone() };
                 self.cleanups.insert(*number, cleanup);

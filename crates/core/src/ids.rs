@@ -155,11 +155,7 @@ impl RunId {
     /// Makes the id of the run with sequence number `seq`; only the lowest 20 bits of `entropy`
     /// and the lowest 30 of `seq` count.
     pub fn from_parts(seq: u64, entropy: u64) -> Self {
-        let mut text = String::with_capacity(Self::LEN);
-        text.push('r');
-        push_digits(&mut text, seq, 6);
-        push_digits(&mut text, entropy, 4);
-        Self(text)
+        Self(numbered('r', seq, entropy))
     }
 
     /// Reads a whole id.
@@ -169,8 +165,7 @@ impl RunId {
     pub fn new(text: impl Into<String>) -> Result<Self, InvalidName> {
         let text = text.into();
         check_name("run id", &text)?;
-        let digits = text.strip_prefix('r').is_some_and(|rest| rest.bytes().all(is_digit));
-        if !digits || text.len() != Self::LEN {
+        if !is_numbered('r', &text) {
             let why = "is not `r` and ten digits of 0-9a-v";
             return Err(InvalidName::Reserved { what: "run id", text, why });
         }
@@ -193,6 +188,21 @@ impl fmt::Display for RunId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
+}
+
+/// A letter, a sequence number as 6 base-32 digits, 4 random ones: sorts by the number.
+pub(crate) fn numbered(letter: char, seq: u64, entropy: u64) -> String {
+    let mut text = String::with_capacity(RunId::LEN);
+    text.push(letter);
+    push_digits(&mut text, seq, 6);
+    push_digits(&mut text, entropy, 4);
+    text
+}
+
+/// Whether a text has that form.
+pub(crate) fn is_numbered(letter: char, text: &str) -> bool {
+    text.len() == RunId::LEN
+        && text.strip_prefix(letter).is_some_and(|rest| rest.bytes().all(is_digit))
 }
 
 fn is_digit(byte: u8) -> bool {

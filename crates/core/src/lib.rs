@@ -8,6 +8,7 @@
 
 pub mod admission;
 pub mod cleanup;
+pub mod command;
 pub mod exit;
 pub mod home;
 pub mod ids;

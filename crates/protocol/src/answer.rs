@@ -8,6 +8,9 @@ use crate::RunStatus;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SubmitAnswer {
+    /// The command's id in `GET /commands`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
     /// The new run.
     pub run_id: String,
     /// Its project.
@@ -28,6 +31,9 @@ pub struct SubmitAnswer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CancelAnswer {
+    /// The command's id in `GET /commands`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
     /// The run.
     pub run_id: String,
     /// Where it stands now.
@@ -40,6 +46,9 @@ pub struct CancelAnswer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RetryAnswer {
+    /// The command's id in `GET /commands`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
     /// The run that does the work: the same, or a new one.
     pub run_id: String,
     /// The run that it repeats, when it is a new one.
@@ -52,6 +61,9 @@ pub struct RetryAnswer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StartAgentAnswer {
+    /// The command's id in `GET /commands`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
     /// The run.
     pub run_id: String,
     /// The agent's id within it.

@@ -100,6 +100,23 @@ codes! {
     RepoBusy = "repo_busy", retryable true, human false, http 409, exit Refused;
     /// The lane has an active run that cannot take this.
     RunAlreadyActive = "run_already_active", retryable true, human false, http 409, exit Refused;
+    /// Other work is under way in the background of the lane; `details.active_command` names it.
+    RuntimeBusy = "runtime_busy", retryable true, human false, http 409, exit Refused;
+    /// What was looked at has changed meanwhile; the same request looks again.
+    VersionConflict = "version_conflict", retryable true, human false, http 409, exit Refused;
+    /// What was named is no longer the newest; look at what is.
+    VersionNotCurrent = "version_not_current", retryable false, human true, http 409, exit Refused;
+    /// What is asked for meets something else of that name or place; `details` say what.
+    CollisionDetected = "collision_detected", retryable false, human true, http 409, exit Refused;
+    /// A feature that was to land is given up, because its gates or its repair failed; a retry
+    /// begins the repair anew.
+    MergeDisabled = "merge_disabled", retryable true, human false, http 409, exit Refused;
+    /// A conflict with the target was resolved by no reconciler.
+    ReconciliationFailed = "reconciliation_failed", retryable true, human true, http 409, exit Refused;
+    /// The target and its remote have gone different ways.
+    RemoteLocalDivergence = "remote_local_divergence", retryable false, human true, http 409, exit Refused;
+    /// Uncommitted work in the checkout of the target is in the way; it is never touched.
+    UncommittedChanges = "uncommitted_changes", retryable true, human true, http 409, exit Refused;
     /// The job has no terminal to attach to; its log can be followed.
     NoTerminal = "no_terminal", retryable false, human false, http 409, exit Refused;
     /// The agent is known and has written no log that could be shown.

@@ -6,6 +6,7 @@
 mod answer;
 mod cleanup;
 mod code;
+mod command;
 mod daemon;
 mod event;
 mod exit_code;
@@ -31,6 +32,7 @@ pub use cleanup::{
     CleanupAsked, CleanupDoc, CleanupRequest, KeptDoc, RemovalDoc, RestorationDoc, RestoreRequest,
 };
 pub use code::ErrorCode;
+pub use command::{ActiveCommand, BackgroundError, CommandDoc, CommandPage, RuntimeDoc};
 pub use daemon::DaemonDoc;
 pub use event::{EventPage, EventView};
 pub use exit_code::{EXIT_CODES, ExitCode};

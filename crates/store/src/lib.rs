@@ -39,8 +39,8 @@ pub use error::{Corrupt, OpenError, StoreError};
 pub use highwater::{Acknowledged, acknowledged};
 pub use migrate::Migration;
 pub use read::{
-    DaemonRow, EventFilter, EventRow, HomeRow, KnownJob, LandedRow, ListFilter, Listed, OutboxRow,
-    Page, QuarantinedRow, Resolved, TurnRow, View, WaveFilter,
+    CommandFilter, DaemonRow, EventFilter, EventRow, HomeRow, KnownJob, LandedRow, ListFilter,
+    Listed, OutboxRow, Page, QuarantinedRow, Resolved, TurnRow, View, WaveFilter,
 };
 pub use reader::{Reader, advise};
 pub use restore::{KEPT_STORE, install};
@@ -51,4 +51,4 @@ pub use row::{
 pub use store::{Began, Options, Store, Token, WentBack};
 pub use turn::Turn;
 pub use verify::{Broken, VerifyReport, verify};
-pub use write::{CommandRecord, Savepoint};
+pub use write::{Background, CommandEnd, CommandRecord, Savepoint};

@@ -1,8 +1,10 @@
 //! `tidegate daemon`: run it, start it, replace it, stop it, look at it.
 
 use clap::Subcommand;
-use tidegate_protocol::{DaemonDoc, ErrorCode};
+use serde_json::Value;
+use tidegate_protocol::{ActiveCommand, BackgroundError, DaemonDoc, ErrorCode, RuntimeDoc};
 
+use super::daemon_commands;
 use crate::client::{Started, Starting, ensure};
 use crate::context::Context;
 use crate::error::CliError;
@@ -24,6 +26,7 @@ Examples:
   tidegate daemon run --once          in the foreground, until nothing runs and nothing waits
   tidegate daemon stop --drain        once nothing runs and nothing waits
   tidegate daemon status              look at it without asking it
+  tidegate daemon commands            what it was told to do, and what came of it
   tidegate daemon unit > ~/.config/systemd/user/tidegate.service")]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -55,8 +58,9 @@ enum Verb {
     },
     /// Stop it and start the one of this version
     Restart,
-    /// Say whether it runs, from its lock alone
+    /// Say whether it runs, and what it is at, without asking it
     Status,
+    Commands(daemon_commands::Args),
     /// Print a systemd user unit that runs it
     Unit {
         /// Print it, which is all that is done
@@ -103,7 +107,11 @@ impl Args {
                 host::restart(&home)?;
                 tell(context, &read::daemon(&home)?, "restarted")
             }
-            Verb::Status => status(context, &read::daemon(&home)?),
+            Verb::Status => {
+                let document = read::daemon(&home)?;
+                status(context, &document, &read::runtime(&home)?)
+            }
+            Verb::Commands(args) => args.run(context, &home),
             Verb::Unit { print: _ } => unit(context, &home),
         }
     }
@@ -137,14 +145,18 @@ fn tell(context: &mut Context, document: &DaemonDoc, word: &str) -> Result<Exit,
     Ok(Exit::OK)
 }
 
-fn status(context: &mut Context, document: &DaemonDoc) -> Result<Exit, CliError> {
+fn status(
+    context: &mut Context,
+    document: &DaemonDoc,
+    runtime: &RuntimeDoc,
+) -> Result<Exit, CliError> {
     if context.out.is_json() {
-        context.out.data(document)?;
+        context.out.data(&in_one(document, runtime)?)?;
         return Ok(Exit::OK);
     }
     if !document.running {
         context.out.line(format_args!("not running (home {})", document.home))?;
-        return Ok(Exit::OK);
+        return tell_runtime(context, runtime);
     }
     let number = |value: Option<u64>| value.map_or("unknown".to_owned(), |n| n.to_string());
     let known = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".to_owned());
@@ -163,12 +175,46 @@ fn status(context: &mut Context, document: &DaemonDoc) -> Result<Exit, CliError>
     for (label, value) in rows {
         context.out.line(format_args!("  {label:<10} {value}"))?;
     }
+    tell_runtime(context, runtime)?;
     if document.version.as_ref().is_some_and(|version| *version != document.client_version) {
         context.out.flush()?;
         let client = &document.client_version;
         talk(format_args!(
             "this is version {client}: `tidegate daemon restart` brings them together"
         ));
+    }
+    Ok(Exit::OK)
+}
+
+/// The document of the lock and that of the runtime, as one.
+fn in_one(document: &DaemonDoc, runtime: &RuntimeDoc) -> Result<Value, CliError> {
+    let mut all = serde_json::to_value(runtime).map_err(CliError::bug)?;
+    let of_lock = serde_json::to_value(document).map_err(CliError::bug)?;
+    if let (Value::Object(all), Value::Object(of_lock)) = (&mut all, of_lock) {
+        all.extend(of_lock);
+    }
+    Ok(all)
+}
+
+fn tell_runtime(context: &mut Context, runtime: &RuntimeDoc) -> Result<Exit, CliError> {
+    let mut tell = |label: &str, command: &ActiveCommand| {
+        let run = command.run_id.as_deref().unwrap_or_default();
+        let feature = command.feature_id.as_deref().unwrap_or_default();
+        let line =
+            format!("  {label:<10} {} {} {run} {feature}", command.request_id, command.command);
+        context.out.line(line.trim_end())
+    };
+    for command in &runtime.commands_in_progress {
+        tell("command", command)?;
+    }
+    for command in &runtime.active_background_commands {
+        tell("background", command)?;
+    }
+    if let Some(error) = &runtime.last_background_error {
+        let BackgroundError { command, code, message, at, .. } = error;
+        context
+            .out
+            .line(format_args!("  {:<10} {command}: {code}: {message} ({at})", "last error"))?;
     }
     Ok(Exit::OK)
 }

@@ -8,6 +8,7 @@ pub(crate) mod cleanup;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod daemon;
+mod daemon_commands;
 pub(crate) mod delete;
 pub(crate) mod deny;
 pub(crate) mod doctor;

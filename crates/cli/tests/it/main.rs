@@ -13,6 +13,7 @@ mod cancels;
 mod cleanups;
 mod clocks;
 mod codes;
+mod commands;
 mod corrupt;
 mod daemons;
 mod disks;

@@ -46,6 +46,9 @@ pub(super) fn check(
         | HomeEvent::RestoreAsked { .. }
         | HomeEvent::RestoreEnded { .. }
         | HomeEvent::CleanupEnded { .. }
+        | HomeEvent::CommandAccepted(_)
+        | HomeEvent::CommandCompleted(_)
+        | HomeEvent::CommandFailed(_)
         | HomeEvent::ProjectRemoved { .. } => None,
     });
     let mut newest = (0, 0);

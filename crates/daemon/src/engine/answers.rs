@@ -1,15 +1,14 @@
-//! Requests at work: each is carried out once, answered again by its key, or refused.
+//! Answers of requests: which of them are urgent, what they stage, and how refusals are told.
 
 use serde_json::Value;
 use tidegate_core::ids::RunId;
-use tidegate_core::time::Now;
 use tidegate_protocol::{ErrorCode, Problem};
-use tidegate_store::{CommandRecord, Savepoint, StoreError};
+use tidegate_store::StoreError;
 
-use super::command::{Command, Idempotency};
+use super::command::Command;
 use super::handle::Request;
 use super::live::Stage;
-use super::requests::{AtWork, Failed, Outcome};
+use super::requests::{Failed, Outcome};
 
 /// Whether a request frees something, rather than adding work to a full disk.
 pub(super) fn is_urgent(request: &Request) -> bool {
@@ -44,65 +43,17 @@ pub(super) fn storage_full() -> Problem {
     Problem::new(ErrorCode::StorageFull, "the disk of the home is full")
 }
 
-/// Carries out a request, or gives the answer that its key has already.
-pub(super) fn execute(
-    stage: &Stage<'_>,
-    write: &mut Savepoint<'_>,
-    request: &Request,
-    now: Now,
-) -> Result<Outcome, Failed> {
-    let Some(name) = &request.idempotency else {
-        return AtWork { stage, write, now }.execute(&request.command);
-    };
-    let body_hash = hash(&name.body_hash)?;
-    if let Some(known) = write.view().recall(&name.actor, &name.key)? {
-        return answer_again(name, &known, body_hash);
-    }
-    let outcome = AtWork { stage, write, now }.execute(&request.command)?;
-    write.remember(&CommandRecord {
-        actor: name.actor.clone(),
-        key: name.key.clone(),
-        verb: request.command.verb().to_owned(),
-        body_hash,
-        response_json: outcome.data.to_string(),
-        at: now.wall,
-    })?;
-    Ok(outcome)
-}
-
-fn answer_again(
-    name: &Idempotency,
-    known: &CommandRecord,
-    body_hash: [u8; 32],
-) -> Result<Outcome, Failed> {
-    if known.body_hash != body_hash {
-        let message = format!("the key `{}` was used for another request", name.key);
-        return Err(Problem::new(ErrorCode::IdempotencyMismatch, message).into());
-    }
-    let data: Value = serde_json::from_str(&known.response_json).map_err(|error| {
-        Problem::new(ErrorCode::Corrupt, format!("the recorded answer does not read: {error}"))
-    })?;
-    Ok(Outcome { data, ..Outcome::default() })
-}
-
-fn hash(hex: &str) -> Result<[u8; 32], Problem> {
-    let bad = || Problem::new(ErrorCode::Internal, "BUG: the body's hash is no SHA-256");
-    let mut bytes = [0; 32];
-    for (at, byte) in bytes.iter_mut().enumerate() {
-        let digits = hex.get(2 * at..2 * at + 2).ok_or_else(bad)?;
-        *byte = u8::from_str_radix(digits, 16).map_err(|_| bad())?;
-    }
-    Ok(bytes)
-}
-
 /// Stages what an input led to, and gives its answer.
 pub(super) fn take(stage: &mut Stage<'_>, outcome: Outcome, nudges: &mut Vec<RunId>) -> Value {
-    let Outcome { data, moved, home, nudge } = outcome;
+    let Outcome { data, moved, home, nudge, awaits: _, told } = outcome;
     if let Some((before, after)) = moved {
         stage.set(before.as_ref(), after);
     }
     for event in &home {
         stage.apply_home(event);
+    }
+    if let Some((awaits, answer)) = told {
+        stage.tell(awaits, answer);
     }
     nudges.extend(nudge);
     data

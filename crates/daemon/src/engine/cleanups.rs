@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use tidegate_core::cleanup::{CleanupEnd, CleanupScope, Removal, Restoration};
+use tidegate_core::command::Awaits;
 use tidegate_core::home::HomeEvent;
 use tidegate_core::ids::RunId;
 use tidegate_protocol::{ErrorCode, Problem};
@@ -29,7 +30,7 @@ impl AtWork<'_, '_, '_, '_> {
         let (scope, actor, at) = (scope.clone(), actor.to_owned(), self.now.wall);
         self.record(HomeEvent::CleanupAsked { number, scope, actor, at }, &mut outcome)?;
         outcome.data = json!({ "cleanup": number });
-        Ok(outcome)
+        Ok(outcome.until(Awaits::Cleanup(number)))
     }
 
     /// Records a removal before it is done.
@@ -50,6 +51,9 @@ impl AtWork<'_, '_, '_, '_> {
         self.is_open(number)?;
         let mut outcome = Outcome::default();
         self.record(HomeEvent::CleanupEnded { number, end: end.clone() }, &mut outcome)?;
+        let kept = end.kept.len() as u64 + end.kept_more;
+        let data = json!({ "cleanup": number, "kept": kept });
+        outcome.told = Some((Awaits::Cleanup(number), Ok(data)));
         Ok(outcome)
     }
 
@@ -79,7 +83,7 @@ impl AtWork<'_, '_, '_, '_> {
         });
         let (restoration, actor, at) = (restoration.clone(), actor.to_owned(), self.now.wall);
         self.record(HomeEvent::RestoreAsked { number, restoration, actor, at }, &mut outcome)?;
-        Ok(outcome)
+        Ok(outcome.until(Awaits::Restore(number)))
     }
 
     /// Records the end of that.
@@ -93,6 +97,11 @@ impl AtWork<'_, '_, '_, '_> {
         }
         let mut outcome = Outcome::default();
         self.record(HomeEvent::RestoreEnded { number, failure: failure.cloned() }, &mut outcome)?;
+        let answer = match failure {
+            None => Ok(json!({ "restore": number })),
+            Some(why) => Err(Problem::new(ErrorCode::Io, why.as_str())),
+        };
+        outcome.told = Some((Awaits::Restore(number), answer));
         Ok(outcome)
     }
 

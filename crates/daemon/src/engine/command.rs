@@ -213,6 +213,8 @@ pub struct Idempotency {
     pub key: String,
     /// SHA-256 of the body, hex.
     pub body_hash: String,
+    /// What was asked, for the record.
+    pub args: serde_json::Value,
 }
 
 impl Command {
@@ -241,6 +243,35 @@ impl Command {
             Self::RegisterProject { .. } => "project.register",
             Self::RemoveProject { .. } => "project.remove",
             Self::MoveProject { .. } => "project.move",
+        }
+    }
+
+    /// The run and the feature that it is about, where it names them.
+    pub fn about(&self) -> (Option<&RunId>, Option<&FeatureId>) {
+        match self {
+            Self::RetryFeature { run, feature, .. }
+            | Self::Approve { run, feature, .. }
+            | Self::Deny { run, feature, .. }
+            | Self::Rollback { run, feature, .. } => (Some(run), Some(feature)),
+            Self::Restore { restoration, .. } => {
+                (Some(&restoration.run), Some(&restoration.feature))
+            }
+            Self::Cancel { run, .. }
+            | Self::RetryRun { run, .. }
+            | Self::Hold { run, .. }
+            | Self::Prioritise { run, .. }
+            | Self::StartAgent { run, .. }
+            | Self::Nudge { run } => (Some(run), None),
+            Self::CleanUp { scope, .. } => (scope.run.as_ref(), None),
+            Self::Submit(_)
+            | Self::RecordRemoval { .. }
+            | Self::EndCleanup { .. }
+            | Self::EndRestore { .. }
+            | Self::PauseLanes { .. }
+            | Self::ResumeLanes { .. }
+            | Self::RegisterProject { .. }
+            | Self::RemoveProject { .. }
+            | Self::MoveProject { .. } => (None, None),
         }
     }
 }

@@ -4,12 +4,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tidegate_core::admission::Place;
+use tidegate_core::command::{Awaits, CommandId};
 use tidegate_core::home::{Home, HomeEvent};
 use tidegate_core::ids::{QueueKey, RunId};
 use tidegate_core::pause::covering;
 use tidegate_core::run::{Run, Status};
+use tidegate_store::CommandRecord;
 
 use super::dispatch::Changes;
+use super::handle::Answer;
+use super::open::{OpenCommand, OpenCommands};
 
 /// Runs that have not ended, their queues, and the home's facts.
 #[derive(Debug, Default)]
@@ -21,6 +25,8 @@ pub(super) struct Live {
     /// Queues held because a run of theirs is corrupt.
     held: BTreeSet<QueueKey>,
     pub(super) home: Home,
+    /// Commands that have not ended.
+    pub(super) commands: OpenCommands,
 }
 
 /// The runs of one queue that have not ended.
@@ -119,6 +125,12 @@ pub(super) struct Stage<'a> {
     home: Option<Home>,
     all_touched: bool,
     pub(super) changes: Changes,
+    /// Commands that began in the group and are not done at once.
+    begun: Vec<OpenCommand>,
+    /// Commands, and work in the background, that ended in the group.
+    ended: BTreeSet<CommandId>,
+    /// What ended in the group beside runs.
+    told: Vec<(Awaits, Answer)>,
 }
 
 /// What is left of a stage once its group is durable.
@@ -127,6 +139,8 @@ pub(super) struct Staged {
     pub(super) runs: BTreeMap<RunId, Run>,
     pub(super) home: Option<Home>,
     pub(super) changes: Changes,
+    pub(super) begun: Vec<OpenCommand>,
+    pub(super) ended: BTreeSet<CommandId>,
 }
 
 impl<'a> Stage<'a> {
@@ -137,6 +151,9 @@ impl<'a> Stage<'a> {
             home: None,
             all_touched: false,
             changes: Changes::default(),
+            begun: Vec::new(),
+            ended: BTreeSet::new(),
+            told: Vec::new(),
         }
     }
 
@@ -210,7 +227,36 @@ impl<'a> Stage<'a> {
 
     /// Takes the stage apart, once its group is durable.
     pub(super) fn finish(self) -> Staged {
-        Staged { runs: self.runs, home: self.home, changes: self.changes }
+        let Self { runs, home, changes, begun, ended, .. } = self;
+        Staged { runs, home, changes, begun, ended }
+    }
+
+    /// Takes a command that began, when it is not done.
+    pub(super) fn begin(&mut self, record: &CommandRecord) {
+        self.begun.extend(OpenCommand::of(record));
+    }
+
+    /// Takes the end of a command.
+    pub(super) fn end(&mut self, command: CommandId) {
+        self.ended.insert(command);
+    }
+
+    /// Takes the end of something of the home.
+    pub(super) fn tell(&mut self, awaits: Awaits, answer: Answer) {
+        self.told.push((awaits, answer));
+    }
+
+    /// What ended of the home in this group.
+    pub(super) fn told(&self, awaits: Awaits) -> Option<Answer> {
+        let told = self.told.iter().find(|(what, _)| *what == awaits);
+        told.map(|(_, answer)| answer.clone())
+    }
+
+    /// The open commands that what changed in this group may have brought to their end.
+    pub(super) fn open_of_changed(&self) -> impl Iterator<Item = &OpenCommand> {
+        let known = self.runs.keys().flat_map(|run| self.live.commands.of_run(run));
+        let others = self.live.commands.others().iter().filter(|_| !self.told.is_empty());
+        known.chain(others).chain(&self.begun).filter(|command| !self.ended.contains(&command.id))
     }
 }
 

@@ -4,10 +4,14 @@
 use tidegate_core::admission::Caps;
 use tidegate_core::ids::RunId;
 use tidegate_core::run::{Input, Run, Status};
-use tidegate_store::{Corrupt, Store, StoreError};
+use tidegate_protocol::Problem;
+use tidegate_store::{Corrupt, Store, StoreError, Turn};
 
 use super::dispatch::Dispatch;
+use super::endings::end_of;
 use super::live::{Live, Stage};
+use super::open::OpenCommand;
+use super::record::{conclude, end as end_command};
 use super::turn::{Chance, Engine, EngineError, admit, apply, forgotten_before};
 
 /// What was found at the start.
@@ -36,6 +40,7 @@ pub fn recover<D: Dispatch>(
     let adopted: Vec<RunId> = running.map(|run| run.id.clone()).collect();
     let adopt = Input::Adopt { supervisor: supervisor.clone() };
     let held = dispatch.holds_admission();
+    let orphans = live.commands.orphans(&live);
     let staged = store
         .turn(|turn| {
             let mut stage = Stage::new(&live);
@@ -49,6 +54,7 @@ pub fn recover<D: Dispatch>(
                     write.forget_commands_before(forgotten_before(now.wall)).map(|_| ())
                 }),
             );
+            log_failure("claims", turn.input(|write| write.claim_commands().map(|_| ())));
             for id in &adopted {
                 let taken = turn.input(|write| apply(&stage, write, id, &adopt, chance.now()));
                 match taken {
@@ -62,6 +68,8 @@ pub fn recover<D: Dispatch>(
             if !held {
                 admit(&mut stage, turn, &supervisor, caps, chance);
             }
+            conclude(&mut stage, turn, chance);
+            end_orphans(&mut stage, turn, &orphans, chance);
             stage.finish()
         })
         .map_err(EngineError::Store)?;
@@ -84,6 +92,9 @@ fn read_open_runs(store: &Store) -> Result<(Live, Vec<(RunId, Corrupt)>), Engine
     let mut live = Live::default();
     let mut damaged = Vec::new();
     live.home = store.view().home().map_err(EngineError::Store)?;
+    for record in store.view().open_commands().map_err(EngineError::Store)? {
+        live.commands.put_record(&record);
+    }
     let open = store.view().pending_and_running().map_err(EngineError::Store)?;
     for row in open {
         let (id, readable) = match row {
@@ -110,6 +121,29 @@ fn read_open_runs(store: &Store) -> Result<(Live, Vec<(RunId, Corrupt)>), Engine
         damaged.push((id, why));
     }
     Ok((live, damaged))
+}
+
+/// Commands about runs that have ended are brought to their end by what these came to.
+fn end_orphans(
+    stage: &mut Stage<'_>,
+    turn: &mut Turn<'_>,
+    orphans: &[OpenCommand],
+    chance: &mut impl Chance,
+) {
+    for command in orphans {
+        let now = chance.now();
+        let ended = turn.input(|write| {
+            let run = command.run.as_ref();
+            let run = run.map_or(Ok(None), |run| write.view().rebuild(run))?;
+            let end = run.and_then(|run| end_of(command.awaits, &run, command.feature.as_ref()));
+            let lost = || Err(Problem::internal("what it waited for is gone"));
+            end_command(write, command, &end.unwrap_or_else(lost), now)
+        });
+        match ended {
+            Ok(()) => stage.end(command.id.clone()),
+            Err(error) => log_failure(&command.id, Err(error)),
+        }
+    }
 }
 
 /// The run that its log tells of; the inner error when the log does not read back.

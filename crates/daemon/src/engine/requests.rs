@@ -1,6 +1,7 @@
 //! What each request of a client does within a group: an answer, and what it stages.
 
 use serde_json::{Value, json};
+use tidegate_core::command::Awaits;
 use tidegate_core::home::{HomeEvent, Place};
 use tidegate_core::ids::{ProjectId, RunId};
 use tidegate_core::run::{Event, Input, Rejected, Run, Status, Submitted, Work, step};
@@ -10,6 +11,7 @@ use tidegate_protocol::{ErrorCode, Problem};
 use tidegate_store::{Savepoint, StoreError, blob_id};
 
 use super::command::{Command, Submit};
+use super::handle::Answer;
 use super::live::Stage;
 use super::repeat::what_is_left;
 
@@ -52,6 +54,17 @@ pub(super) struct Outcome {
     pub(super) home: Vec<HomeEvent>,
     /// The run whose launcher's files are to be read.
     pub(super) nudge: Option<RunId>,
+    /// What the end of its work hangs on; `None` when it is done, or handed over.
+    pub(super) awaits: Option<Awaits>,
+    /// What the end of a home's work means for the command that asked for it.
+    pub(super) told: Option<(Awaits, Answer)>,
+}
+
+impl Outcome {
+    /// What the end of its work hangs on.
+    pub(super) fn until(self, awaits: Awaits) -> Self {
+        Self { awaits: Some(awaits), ..self }
+    }
 }
 
 impl AtWork<'_, '_, '_, '_> {
@@ -67,7 +80,8 @@ impl AtWork<'_, '_, '_, '_> {
             Command::RetryRun { run, actor } => self.retry_run(run, actor),
             Command::Approve { run, feature, commit, actor } => {
                 let (feature, commit) = (feature.clone(), commit.clone());
-                self.input(run, &Input::Approve { feature, commit, actor: actor.clone() })
+                let input = Input::Approve { feature, commit, actor: actor.clone() };
+                Ok(self.input(run, &input)?.until(Awaits::Landing))
             }
             Command::Hold { run, held, reason, actor } => {
                 self.hold(run, *held, reason.as_deref(), actor)
@@ -84,7 +98,8 @@ impl AtWork<'_, '_, '_, '_> {
             Command::ResumeLanes { scope, actor } => self.resume_lanes(scope, actor),
             Command::Rollback { run, feature, to, actor } => {
                 let (feature, to, actor) = (feature.clone(), *to, actor.clone());
-                self.input(run, &Input::Rollback { feature, to, actor })
+                let input = Input::Rollback { feature, to, actor };
+                Ok(self.input(run, &input)?.until(Awaits::Rollback))
             }
             Command::Deny { run, feature, commit, actor, comments } => {
                 let (feature, commit) = (feature.clone(), commit.clone());
@@ -136,11 +151,11 @@ impl AtWork<'_, '_, '_, '_> {
         if run.status.cancel().is_some() {
             let word = run.status.word();
             let data = json!({ "runId": id.as_str(), "status": word, "alreadyAsked": true });
-            return Ok(Outcome { data, ..Outcome::default() });
+            return Ok(Outcome { data, ..Outcome::default() }.until(Awaits::RunEnd));
         }
         let mut outcome = self.input(id, &Input::Cancel { actor: actor.to_owned() })?;
         outcome.data["alreadyAsked"] = Value::Bool(false);
-        Ok(outcome)
+        Ok(outcome.until(Awaits::RunEnd))
     }
 
     fn submit(&mut self, submit: &Submit) -> Result<Outcome, Failed> {

@@ -11,10 +11,11 @@ use tidegate_core::time::{Now, WallMs};
 use tidegate_protocol::{ErrorCode, Problem};
 use tidegate_store::{Savepoint, Store, StoreError};
 
-use super::answers::{execute, is_urgent, problem, storage_full, take};
+use super::answers::{is_urgent, storage_full};
 use super::dispatch::{Dispatch, Target};
 use super::handle::{Answer, Message, Request};
 use super::live::{Live, Stage, Staged};
+use super::record::{conclude, take_request};
 use super::requests::Failed;
 
 /// A group that takes longer than this to record is told of.
@@ -201,9 +202,7 @@ impl<D: Dispatch> Engine<D> {
                 if space == Space::Short && !is_urgent(request) {
                     return Err(storage_full());
                 }
-                let now = chance.now();
-                let taken = turn.input(|write| execute(&stage, write, request, now));
-                taken.map(|outcome| take(&mut stage, outcome, &mut nudges)).map_err(problem)
+                take_request(turn, &mut stage, request, chance.now(), &mut nudges)
             });
             let answers: Vec<Answer> = answers.collect();
             if space == Space::Plenty && !held {
@@ -212,6 +211,7 @@ impl<D: Dispatch> Engine<D> {
                 }
                 admit(&mut stage, turn, supervisor, *caps, chance);
             }
+            conclude(&mut stage, turn, chance);
             (answers, stage.finish())
         })?;
         self.settle(staged);
@@ -223,7 +223,11 @@ impl<D: Dispatch> Engine<D> {
 
     /// Makes a durable group the present, and hands its effects on.
     pub(super) fn settle(&mut self, staged: Staged) {
-        let Staged { runs, home, changes } = staged;
+        let Staged { runs, home, changes, begun, ended: ended_commands } = staged;
+        for command in begun {
+            self.live.commands.put(command);
+        }
+        self.live.commands.take_out(&ended_commands);
         let (mut cleanups, mut restorations) = (Vec::new(), Vec::new());
         if let Some(home) = home {
             let known = std::mem::replace(&mut self.live.home, home);

@@ -16,6 +16,7 @@ mod reply;
 mod repository;
 mod reviews;
 mod routes;
+mod runtime;
 mod scope;
 mod server;
 mod stream;

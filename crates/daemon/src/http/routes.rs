@@ -13,7 +13,9 @@ use tidegate_protocol::{ErrorCode, Problem};
 
 use super::app::App;
 use super::guard::guard;
-use super::{cleanups, commands, projects, reads, reply, reviews, stream, submit, terminal, turns};
+use super::{
+    cleanups, commands, projects, reads, reply, reviews, runtime, stream, submit, terminal, turns,
+};
 
 /// All routes of the API.
 pub(super) fn router(app: Arc<App>) -> Router {
@@ -42,6 +44,9 @@ pub(super) fn router(app: Arc<App>) -> Router {
         .route("/cleanups", post(cleanups::ask))
         .route("/cleanups/{number}", get(cleanups::show))
         .route("/events", get(stream::events))
+        .route("/commands", get(runtime::commands))
+        .route("/commands/{id}", get(runtime::command))
+        .route("/runtime", get(runtime::runtime))
         .route("/daemon", get(reads::daemon))
         .route("/daemon/stop", post(commands::stop))
         .route("/projects", get(reads::projects).post(projects::register))

@@ -113,6 +113,9 @@ impl Viewer {
                 | HomeEvent::RestoreAsked { .. }
                 | HomeEvent::RestoreEnded { .. }
                 | HomeEvent::CleanupEnded { .. }
+                | HomeEvent::CommandAccepted(_)
+                | HomeEvent::CommandCompleted(_)
+                | HomeEvent::CommandFailed(_)
                 | HomeEvent::DaemonStarted { .. }
                 | HomeEvent::DaemonStopped { .. }
                 | HomeEvent::ProjectRegistered { .. }

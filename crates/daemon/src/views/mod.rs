@@ -7,6 +7,7 @@
 mod agents;
 mod attention;
 mod cleanups;
+mod commands;
 mod daemon_doc;
 mod derive;
 mod event_view;
@@ -33,6 +34,7 @@ mod viewer;
 mod waiting;
 mod words;
 
+pub use commands::CommandQuery;
 pub use daemon_doc::{daemon_status, supervisor_id};
 pub use derive::{Derived, derive};
 pub use event_view::event_view;

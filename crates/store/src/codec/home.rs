@@ -2,6 +2,7 @@
 
 use serde_json::Map;
 use tidegate_core::cleanup::{CleanupEnd, CleanupScope, Kept, Proof, Removal, Restoration, Thing};
+use tidegate_core::command::CommandFact;
 use tidegate_core::home::{HomeEvent, Place};
 use tidegate_core::pause::{Pause, Scope};
 
@@ -57,6 +58,17 @@ record!(CleanupEnd { kept "kept", kept_more "keptMore", deleted "deleted" });
 record!(Restoration { run "run", feature "feature", snapshot "snapshot" });
 flattens!(Restoration { "run", "feature", "snapshot" });
 
+record!(CommandFact {
+    request "requestId",
+    command "command",
+    actor "actor",
+    run "run",
+    feature "featureId",
+    code "code",
+    at "at",
+});
+flattens!(CommandFact { "requestId", "command", "actor", "run", "featureId", "code", "at" });
+
 /// The kinds of the home's facts.
 pub const HOME_KINDS: &[&str] = &[
     "daemon-started",
@@ -70,6 +82,9 @@ pub const HOME_KINDS: &[&str] = &[
     "cleanup-ended",
     "restore-asked",
     "restore-ended",
+    "command-accepted",
+    "command-completed",
+    "command-failed",
 ];
 
 /// The body of a fact of the home.
@@ -112,6 +127,11 @@ pub(crate) fn home_body(event: &HomeEvent) -> String {
         HomeEvent::RemovalProved { number, removal } => {
             put!(map, number, "number");
             put!(map, removal, "removal");
+        }
+        HomeEvent::CommandAccepted(fact)
+        | HomeEvent::CommandCompleted(fact)
+        | HomeEvent::CommandFailed(fact) => {
+            put!(map, fact, flat);
         }
         HomeEvent::CleanupEnded { number, end } => {
             put!(map, number, "number");
@@ -178,6 +198,9 @@ pub(crate) fn read_home_event(kind: &str, body: &str) -> Result<HomeEvent, Malfo
             number: take!(fields, "number"),
             failure: take!(fields, "failure"),
         },
+        "command-accepted" => HomeEvent::CommandAccepted(take!(fields, flat)),
+        "command-completed" => HomeEvent::CommandCompleted(take!(fields, flat)),
+        "command-failed" => HomeEvent::CommandFailed(take!(fields, flat)),
         "cleanup-ended" => {
             HomeEvent::CleanupEnded { number: take!(fields, "number"), end: take!(fields, "end") }
         }

@@ -1,5 +1,6 @@
 //! Identifiers and moments, in their own text.
 
+use tidegate_core::command::CommandId;
 use tidegate_core::ids::{
     AdhocId, AgentId, AgentName, BlobId, FeatureId, GateName, JobId, LaneName, Oid, ProjectId,
     QueueKey, RoleName, RunId,
@@ -35,6 +36,7 @@ named!(
     LaneName by |text: String| LaneName::new(text).map_err(|e| refused(&e)),
     ProjectId by |text: String| ProjectId::new(text).map_err(|e| refused(&e)),
     RoleName by |text: String| RoleName::new(text).map_err(|e| refused(&e)),
+    CommandId by |text: String| CommandId::new(text).map_err(|e| refused(&e)),
     RunId by |text: String| RunId::new(text).map_err(|e| refused(&e)),
     JobId by |text: String| JobId::parse(&text).map_err(|e| refused(&e)),
     Oid by |text: String| Oid::new(text).ok_or_else(|| Malformed::new("is no object id")),

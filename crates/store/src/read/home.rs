@@ -80,4 +80,13 @@ impl View<'_> {
         let seq = self.row(sql, [], "read the newest event's number", |row| row.get(0))?;
         Ok(seq.unwrap_or(0))
     }
+
+    /// When the newest event was recorded, on the wall clock; `None` when there is none.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn newest_event_at(&self) -> Result<Option<WallMs>, StoreError> {
+        let sql = "SELECT at FROM events ORDER BY seq DESC LIMIT 1";
+        self.row(sql, [], "read the newest event's moment", |row| row.get(0).map(WallMs))
+    }
 }

@@ -1,4 +1,4 @@
-//! What is kept beside runs: pinned bytes, answers of commands, open effects, marks.
+//! What is kept beside runs: pinned bytes, open effects, marks.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,6 @@ use tidegate_core::time::WallMs;
 use super::{View, corrupt, parse, parse_optional};
 use crate::chain;
 use crate::error::{Corrupt, StoreError};
-use crate::write::CommandRecord;
 
 /// An effect that the state asks for and nobody has confirmed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,28 +94,6 @@ impl View<'_> {
                     key: EffectKey(row.get(0)?),
                     opened_seq: row.get(1)?,
                     opened_at: WallMs(row.get(2)?),
-                })
-            },
-        )
-    }
-
-    /// The answer that was given to a command, if it was executed.
-    ///
-    /// # Errors
-    /// [`StoreError`].
-    pub fn recall(&self, actor: &str, key: &str) -> Result<Option<CommandRecord>, StoreError> {
-        self.row(
-            "SELECT verb, body_hash, response, at FROM commands WHERE actor = ?1 AND key = ?2",
-            [actor, key],
-            "read the answer of a command",
-            |row| {
-                Ok(CommandRecord {
-                    actor: actor.to_owned(),
-                    key: key.to_owned(),
-                    verb: row.get(0)?,
-                    body_hash: row.get(1)?,
-                    response_json: row.get(2)?,
-                    at: WallMs(row.get(3)?),
                 })
             },
         )

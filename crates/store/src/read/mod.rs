@@ -1,5 +1,6 @@
 //! What can be asked of a store. Nothing here writes; readers and the owner ask alike.
 
+mod commands;
 mod events;
 mod home;
 mod kept;
@@ -9,6 +10,7 @@ mod run;
 mod turns;
 mod view;
 
+pub use commands::CommandFilter;
 pub use events::{EventFilter, EventRow};
 pub use home::{DaemonRow, HomeRow};
 pub use kept::{LandedRow, OutboxRow, QuarantinedRow};

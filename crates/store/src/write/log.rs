@@ -137,7 +137,10 @@ impl Log<'_> {
             | HomeEvent::CleanupAsked { .. }
             | HomeEvent::RemovalProved { .. }
             | HomeEvent::RestoreAsked { .. }
-            | HomeEvent::RestoreEnded { .. } => Ok(()),
+            | HomeEvent::RestoreEnded { .. }
+            | HomeEvent::CommandAccepted(_)
+            | HomeEvent::CommandCompleted(_)
+            | HomeEvent::CommandFailed(_) => Ok(()),
             HomeEvent::CleanupEnded { number, end } => {
                 self.project_deleted(*number, end.deleted.as_ref())
             }

@@ -7,7 +7,7 @@ mod save;
 #[cfg(test)]
 mod tests;
 
-pub use command::CommandRecord;
+pub use command::{Background, CommandEnd, CommandRecord};
 pub(crate) use log::Log;
 pub use save::Savepoint;
 pub(crate) use save::claimed_at;

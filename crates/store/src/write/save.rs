@@ -5,7 +5,6 @@ use tidegate_core::ids::{BlobId, RunId};
 use tidegate_core::run::{Event, Run};
 use tidegate_core::time::WallMs;
 
-use super::command::CommandRecord;
 use super::log::Log;
 use super::projection;
 use crate::chain;
@@ -93,49 +92,6 @@ impl Savepoint<'_> {
         self.log.tail.run_seq
     }
 
-    /// Keeps the answer of a command.
-    ///
-    /// # Errors
-    /// [`StoreError::Refused`] when the actor's key has an answer already.
-    pub fn remember(&mut self, command: &CommandRecord) -> Result<(), StoreError> {
-        self.guard(|savepoint| {
-            savepoint
-                .log
-                .conn
-                .prepare_cached(
-                    "INSERT INTO commands (actor, key, verb, body_hash, response, at)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-                )
-                .and_then(|mut statement| {
-                    statement.execute((
-                        &command.actor,
-                        &command.key,
-                        &command.verb,
-                        command.body_hash,
-                        &command.response_json,
-                        command.at.0,
-                    ))
-                })
-                .map(|_| ())
-                .doing("keep the answer of a command")
-        })
-    }
-
-    /// Forgets the answers given before `wall`. Returns how many.
-    ///
-    /// # Errors
-    /// [`StoreError::Aborted`] when the group fails.
-    pub fn forget_commands_before(&mut self, wall: WallMs) -> Result<usize, StoreError> {
-        self.guard(|savepoint| {
-            savepoint
-                .log
-                .conn
-                .prepare_cached("DELETE FROM commands WHERE at < ?1")
-                .and_then(|mut statement| statement.execute([wall.0]))
-                .doing("forget answers of commands")
-        })
-    }
-
     /// Marks a run whose records do not read back; readers show it, its lane stays held.
     ///
     /// # Errors
@@ -161,7 +117,7 @@ impl Savepoint<'_> {
     }
 
     /// Remembers a failure that undoes the whole group, and tells the input so.
-    fn guard<T>(
+    pub(super) fn guard<T>(
         &mut self,
         work: impl FnOnce(&mut Self) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {

@@ -112,6 +112,44 @@ const INDEXED: &str = "
     DROP TABLE old;
     PRAGMA user_version = 4;";
 
+/// The commands of schema 5: answers alone.
+const ANSWERS: &str = "
+    DROP TABLE commands;
+    CREATE TABLE commands (
+        actor TEXT NOT NULL,
+        key TEXT NOT NULL,
+        verb TEXT NOT NULL,
+        body_hash BLOB NOT NULL CHECK (length(body_hash) = 32),
+        response TEXT NOT NULL,
+        at INTEGER NOT NULL,
+        PRIMARY KEY (actor, key)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX commands_at ON commands (at);
+    PRAGMA user_version = 5;";
+
+#[test]
+fn answers_of_an_older_store_become_commands_in_their_order() {
+    let home = tempfile::tempdir().unwrap();
+    drop(begin(home.path()));
+    let conn = rusqlite::Connection::open(home.path().join("store.db")).unwrap();
+    conn.execute_batch(ANSWERS).unwrap();
+    for (key, at) in [("late", 9), ("early", 4)] {
+        conn.execute(
+            "INSERT INTO commands VALUES ('user', ?1, 'run.cancel', zeroblob(32), '{\"n\":1}', ?2)",
+            (key, at),
+        )
+        .unwrap();
+    }
+    drop(conn);
+    let store = Store::open(home.path()).unwrap();
+    let filter = tidegate_store::CommandFilter { limit: 9, ..Default::default() };
+    let found = store.view().commands(&filter).unwrap();
+    let keys: Vec<&str> = found.iter().map(|one| one.key.as_str()).collect();
+    assert_eq!(keys, ["late", "early"]);
+    assert!(found.iter().all(|one| one.seq < 0 && one.response_json.contains("{\"n\":1}")));
+    assert_eq!(store.view().recall("user", "late").unwrap().as_ref(), found.first());
+}
+
 #[test]
 fn index_of_a_gate_becomes_the_round_that_its_log_tells() {
     let home = tempfile::tempdir().unwrap();
@@ -149,6 +187,7 @@ fn index_of_a_gate_becomes_the_round_that_its_log_tells() {
     }
     drop(store);
     let conn = rusqlite::Connection::open(home.path().join("store.db")).unwrap();
+    conn.execute_batch(ANSWERS).unwrap();
     conn.execute_batch(INDEXED).unwrap();
     drop(conn);
     let store = Store::open(home.path()).unwrap();

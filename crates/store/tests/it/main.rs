@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod builders;
+mod commands;
 mod compat;
 mod conformance;
 mod damage;

@@ -1,10 +1,8 @@
 //! Groups of inputs: what is refused is undone alone, what is recorded is there afterwards.
 
 use tidegate_core::run::{Input, step};
-use tidegate_core::time::{BootMs, Now, WallMs};
-use tidegate_store::{
-    CommandRecord, EventFilter, ListFilter, Resolved, RunStatus, StoreError, blob_id,
-};
+use tidegate_core::time::{BootMs, Now};
+use tidegate_store::{EventFilter, ListFilter, Resolved, RunStatus, StoreError, blob_id};
 
 use crate::builders::{AT, PINNED, begin, launcher_work, submit, submit_one};
 
@@ -126,31 +124,6 @@ fn schema_refuses_a_second_active_run_of_a_queue_and_a_missing_blob() {
         .unwrap();
     assert!(matches!(refused, Err(StoreError::Refused { .. })));
     assert!(store.view().verify().unwrap().broken.is_empty());
-}
-
-#[test]
-fn answer_of_a_command_is_kept_until_it_is_old() {
-    let home = tempfile::tempdir().unwrap();
-    let (mut store, _) = begin(home.path());
-    let record = CommandRecord {
-        actor: "user".into(),
-        key: "k".into(),
-        verb: "submit".into(),
-        body_hash: [3; 32],
-        response_json: "{}".into(),
-        at: AT,
-    };
-    store.turn(|turn| turn.input(|s| s.remember(&record))).unwrap().unwrap();
-    assert_eq!(store.view().recall("user", "k").unwrap(), Some(record.clone()));
-    assert_eq!(store.view().recall("job", "k").unwrap(), None);
-    let again = store.turn(|turn| turn.input(|s| s.remember(&record))).unwrap();
-    assert!(matches!(again, Err(StoreError::Refused { .. })));
-    let forget = |store: &mut tidegate_store::Store, wall| {
-        store.turn(|turn| turn.input(|s| s.forget_commands_before(wall))).unwrap().unwrap()
-    };
-    assert_eq!(forget(&mut store, AT), 0);
-    assert_eq!(forget(&mut store, WallMs(AT.0 + 1)), 1);
-    assert_eq!(store.view().recall("user", "k").unwrap(), None);
 }
 
 #[test]

@@ -40,7 +40,7 @@ impl Clients {
         let order = &self.orders[&no];
         let (actor, key) = (order.actor.clone(), order.key.clone());
         let body_hash = format!("{:064x}", no.0);
-        (order.command.clone(), Idempotency { actor, key, body_hash })
+        (order.command.clone(), Idempotency { actor, key, body_hash, args: Value::Null })
     }
 
     /// Whether every request has its answer.

@@ -192,5 +192,6 @@ pub(crate) fn home_events() -> Vec<HomeEvent> {
     ]
     .into_iter()
     .chain(super::cleanups::home_events())
+    .chain(super::commands::home_events())
     .collect()
 }

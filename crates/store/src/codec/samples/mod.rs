@@ -1,6 +1,7 @@
 //! One sample, or more, of every fact: what the codec must carry both ways.
 
 mod cleanups;
+mod commands;
 mod facts;
 mod parts;
 mod works;

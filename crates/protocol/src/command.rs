@@ -1,0 +1,107 @@
+//! Commands of operators as they are remembered, and what the runtime is at.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::Timestamp;
+
+/// One command of an operator, from `GET /commands`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CommandDoc {
+    /// Its id.
+    pub request_id: String,
+    /// Its name, such as `run.cancel`.
+    pub command: String,
+    /// The feature that it is about.
+    pub feature_id: Option<String>,
+    /// The run that it is about, or that it made.
+    pub run_id: Option<String>,
+    /// What was asked, without files, environment and secrets.
+    pub args: Value,
+    /// `pending`, `processing`, `completed` or `failed`.
+    pub status: String,
+    /// What its end hangs on, while it is `processing`.
+    pub waits_for: Option<String>,
+    /// When it was asked for.
+    pub requested_at: Timestamp,
+    /// When it ended.
+    pub processed_at: Option<Timestamp>,
+    /// The envelope of its end.
+    pub result: Option<Value>,
+    /// Who gave it.
+    pub actor: String,
+    /// Its key: the same key of the same actor is the same command.
+    pub idempotency_key: String,
+    /// The epoch of the daemon that claimed it last.
+    pub epoch: u64,
+    /// How often it was begun.
+    pub attempts: u32,
+    /// The work that it started in the background of its lane: `running`, `completed`, `failed`.
+    pub background: Option<String>,
+}
+
+/// A page of commands, the newest first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CommandPage {
+    /// The commands.
+    pub commands: Vec<CommandDoc>,
+    /// Where the next page begins, when there is one.
+    pub next: Option<String>,
+}
+
+/// A command in progress, in short.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ActiveCommand {
+    /// Its id.
+    pub request_id: String,
+    /// Its name.
+    pub command: String,
+    /// The feature that it is about.
+    pub feature_id: Option<String>,
+    /// The run that it is about.
+    pub run_id: Option<String>,
+    /// When it was asked for.
+    pub requested_at: Timestamp,
+}
+
+/// How work in the background ended badly.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BackgroundError {
+    /// The command that started it.
+    pub command: String,
+    /// The feature that it was about.
+    pub feature_id: Option<String>,
+    /// Its run.
+    pub run_id: Option<String>,
+    /// The code of the failure.
+    pub code: String,
+    /// One line for a person.
+    pub message: String,
+    /// When it ended.
+    pub at: Timestamp,
+}
+
+/// What the runtime of a home is at, from `GET /runtime` and `tidegate daemon status`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct RuntimeDoc {
+    /// The home's id. Two checkouts of one repository are two projects of it.
+    pub instance_id: Option<String>,
+    /// When its newest daemon took over.
+    pub started_at: Option<Timestamp>,
+    /// The newest proof of life of that daemon: now, while it holds its lock; else its newest record.
+    pub last_heartbeat_at: Option<Timestamp>,
+    /// Its process id, while it runs.
+    pub pid: Option<u32>,
+    /// `running` or `stopped`.
+    pub status: String,
+    /// The oldest command in progress.
+    pub current_command: Option<ActiveCommand>,
+    /// All commands in progress, the oldest first.
+    pub commands_in_progress: Vec<ActiveCommand>,
+    /// The oldest work that goes on in the background of a lane.
+    pub active_background_command: Option<ActiveCommand>,
+    /// All work that goes on in the background, one per lane, the oldest first.
+    pub active_background_commands: Vec<ActiveCommand>,
+    /// How work in the background ended badly last.
+    pub last_background_error: Option<BackgroundError>,
+}
