@@ -115,6 +115,7 @@ mod tests {
             timeout_ms: 1,
             grace_ms: 1,
             terminal: false,
+            manifest: tidegate_core::manifest::Manifest::default(),
         }
     }
 

@@ -31,7 +31,7 @@ pub use resolve::{AssumedNeed, Resolved, Selection, blob_id, check, resolve, res
 pub use settings::{
     AgentEntry, Config, ConfigFiles, ENVIRONMENT, GateEntry, LauncherEntry, LauncherSelection,
     Layer, Layered, NamedFile, Origin, Override, Place, ProfileEntry, RoleEntry, Shown, Sourced,
-    branch_ref, environment_overrides, load_config,
+    branch_ref, builtin_entry, environment_overrides, load_config, provider_names,
 };
 pub use source::Source;
 pub use span::{Span, Spanned};

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ids::{AgentName, BlobId, FeatureId, GateName, RoleName};
+use crate::manifest::Manifest;
 use crate::run::Retry;
 use crate::workplace::WorktreeSpec;
 
@@ -137,6 +138,8 @@ pub struct AgentSpec {
     pub grace_ms: u64,
     /// Whether it gets a terminal of its own, which people can attach to.
     pub terminal: bool,
+    /// How its output and its end are understood.
+    pub manifest: Manifest,
 }
 
 /// How a prompt reaches an agent.

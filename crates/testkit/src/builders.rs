@@ -129,6 +129,7 @@ fn sample_agent() -> AgentSpec {
         timeout_ms: SAMPLE_TIMEOUT_MS,
         grace_ms: GRACE_MS,
         terminal: false,
+        manifest: tidegate_core::manifest::Manifest::default(),
     }
 }
 

@@ -299,6 +299,7 @@ fn agents_of(
                 timeout_ms: entry.timeout_ms.unwrap_or(config.agent_timeout_ms.value),
                 grace_ms: entry.grace_ms.unwrap_or(config.grace_ms.value),
                 terminal: entry.terminal,
+                manifest: entry.manifest.clone(),
             };
             Some((name.clone(), spec))
         })

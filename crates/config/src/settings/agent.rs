@@ -1,4 +1,4 @@
-//! `[agent.NAME]`: the manifest of an agent, as far as this version uses it.
+//! `[agent.NAME]`: the manifest of an agent, or a built-in one with keys of its own over it.
 
 use std::collections::BTreeMap;
 
@@ -6,21 +6,31 @@ use tidegate_core::ids::{AgentName, InvalidName};
 use tidegate_core::plan::PromptChannel;
 
 use super::apply::is_variable_name;
+use super::builtin;
 use super::config::AgentEntry;
+use super::draft::Draft;
 use crate::diagnostic::{Code, Sink};
 use crate::fields::Fields;
-use crate::near::{near_miss, quoted};
+use crate::near::{hint_for, near_miss, quoted};
 use crate::span::{Span, Spanned};
 
 /// What an argv template may hold.
-pub(crate) const PLACEHOLDERS: &[&str] =
-    &["prompt", "prompt_file", "feature", "run", "iteration", "attempt"];
+pub(crate) const PLACEHOLDERS: &[&str] = &[
+    "prompt",
+    "prompt_file",
+    "feature",
+    "run",
+    "iteration",
+    "attempt",
+    "session",
+    "uuid",
+    "model",
+    "model_argv",
+    "args",
+];
 
-/// Keys of a manifest that later versions use.
-const LATER: &[&str] =
-    &["resume", "resume_argv", "session", "stream", "event", "success", "mcp", "stop"];
-
-const CHANNELS: &[(&str, PromptChannel)] = &[
+/// Words of `prompt`.
+pub(crate) const CHANNELS: &[(&str, PromptChannel)] = &[
     ("stdin", PromptChannel::Stdin),
     ("argv", PromptChannel::Argv),
     ("file", PromptChannel::File),
@@ -32,39 +42,30 @@ pub(crate) fn agent_of(
     fields: &mut Fields<'_>,
     sink: &mut Sink<'_>,
 ) -> (Result<AgentName, InvalidName>, Option<AgentEntry>) {
-    let argv = required_argv(fields, "argv = [\"PROGRAM\", \"ARGUMENT\"]", sink);
-    let channel = fields.choice("prompt", CHANNELS, sink);
-    let env = environment(fields, sink);
-    let timeout_ms = fields.duration("timeout", sink).map(|limit| limit.value);
-    let grace_ms = fields.duration("grace", sink).map(|grace| grace.value);
-    let terminal = fields.boolean("terminal", sink).is_some_and(|terminal| terminal.value);
-    if let Some(kind) = fields.choice("kind", &[("oneshot", true), ("acp", false)], sink)
-        && !kind.value
-    {
-        let message = "agents of kind `acp` come with a later version";
-        sink.error(Code::LaterVersion, &kind.span, message);
+    let provider = fields.string("provider", sink);
+    let base = provider.as_ref().map(|provider| base_of(provider, sink));
+    if provider.is_none() && fields.take("argv").is_none() {
+        fields.missing("argv", "argv = [\"PROGRAM\", \"ARGUMENT\"], or name a `provider`", sink);
     }
-    let unused = fields.reserved(LATER, sink);
-    let entry = argv.map(|argv| {
-        let prompt = channel_of(&argv, channel, sink);
-        let argv = argv.value.into_iter().map(|word| word.value).collect();
-        AgentEntry { argv, prompt, env, timeout_ms, grace_ms, terminal, unused }
-    });
-    (AgentName::new(name), entry)
+    let own = Draft::read(fields, sink);
+    let draft = match base {
+        Some(None) => return (AgentName::new(name), None),
+        Some(Some(base)) => base.under(own),
+        None => own,
+    };
+    let provider = provider.map(|provider| provider.value);
+    (AgentName::new(name), draft.entry(provider, fields.at(), sink))
 }
 
-/// The argv that must be there, with a program as its first word.
-pub(crate) fn required_argv(
-    fields: &mut Fields<'_>,
-    hint: &str,
-    sink: &mut Sink<'_>,
-) -> Option<Spanned<Vec<Spanned<String>>>> {
-    let argv = fields.take("argv").is_some();
-    if !argv {
-        fields.missing("argv", hint, sink);
-        return None;
+fn base_of(provider: &Spanned<String>, sink: &mut Sink<'_>) -> Option<Draft> {
+    if let Some((mut draft, _)) = builtin::draft_of(&provider.value) {
+        draft.stand_at(&provider.span);
+        return Some(draft);
     }
-    argv_of(fields, "argv", sink)
+    let message = format!("there is no built-in provider {}", quoted(&provider.value));
+    let hint = hint_for(&provider.value, builtin::provider_names());
+    sink.error_hint(Code::IllegalValue, &provider.span, message, &hint);
+    None
 }
 
 /// An argv, if it is there, with a program as its first word.
@@ -104,7 +105,7 @@ pub(crate) fn environment(
 }
 
 /// The prompt's way: what `prompt` says, else what the template shows.
-fn channel_of(
+pub(crate) fn channel_of(
     argv: &Spanned<Vec<Spanned<String>>>,
     said: Option<Spanned<PromptChannel>>,
     sink: &mut Sink<'_>,
@@ -144,7 +145,7 @@ fn channel_of(
 }
 
 /// Warns of words in braces that are nearly a placeholder; others may be a program's own.
-fn check_placeholders(argv: &[Spanned<String>], sink: &mut Sink<'_>) {
+pub(crate) fn check_placeholders(argv: &[Spanned<String>], sink: &mut Sink<'_>) {
     for word in argv {
         for part in word.value.split('{').skip(1) {
             let Some((name, _)) = part.split_once('}') else { continue };

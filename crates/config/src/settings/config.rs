@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use tidegate_core::ids::{AgentName, GateName, RoleName};
 use tidegate_core::launcher::SelectionStyle;
 use tidegate_core::limits;
+use tidegate_core::manifest::Manifest;
 use tidegate_core::plan::{
     CollisionPolicy, CommitRule, GateRun, IntegrityPolicy, OnFailure, PromptChannel, RemoteSync,
     ReviewPolicy, Strategy,
@@ -123,6 +124,8 @@ pub struct AgentEntry {
     pub grace_ms: Option<u64>,
     /// Whether it gets a terminal of its own.
     pub terminal: bool,
+    /// How its output and its end are understood.
+    pub manifest: Manifest,
     /// Keys of the manifest that this version accepts and does not use.
     pub unused: Vec<(String, Node)>,
 }

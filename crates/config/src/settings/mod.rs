@@ -3,14 +3,18 @@
 mod agent;
 mod apply;
 mod branch;
+mod builtin;
 mod config;
+mod draft;
 mod layered;
+mod manifest;
 mod named;
 mod overrides;
 mod rounds;
 mod worktree;
 
 pub use branch::branch_ref;
+pub use builtin::{builtin_entry, provider_names};
 pub use config::{
     AgentEntry, Config, GateEntry, LauncherEntry, LauncherSelection, Place, ProfileEntry,
     RoleEntry, Sourced,

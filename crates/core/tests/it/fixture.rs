@@ -148,6 +148,7 @@ pub(crate) fn plan_spec(shape: &Shape) -> PlanSpec {
         timeout_ms: 1_000,
         grace_ms: 10,
         terminal: false,
+        manifest: tidegate_core::manifest::Manifest::default(),
     };
     PlanSpec {
         title: "a plan".to_owned(),

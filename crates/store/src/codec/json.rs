@@ -285,7 +285,7 @@ macro_rules! number {
     };
 }
 
-number!(u32 u64 as_u64, u64 u64 as_u64, usize u64 as_u64, i32 i64 as_i64);
+number!(u32 u64 as_u64, u64 u64 as_u64, usize u64 as_u64, i32 i64 as_i64, i64 i64 as_i64);
 
 impl<T: Json> Json for Option<T> {
     fn to_json(&self) -> Value {

@@ -11,6 +11,7 @@ mod home;
 mod ids;
 pub(crate) mod json;
 mod launcher;
+mod manifest;
 mod plan;
 mod run;
 #[cfg(test)]

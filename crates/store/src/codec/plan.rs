@@ -87,6 +87,7 @@ record!(AgentSpec {
     timeout_ms "timeoutMs",
     grace_ms "graceMs",
     terminal (or_default "terminal"),
+    manifest (later "manifest"),
 });
 
 words!(PromptChannel { Stdin "stdin", Argv "argv", File "file" });

@@ -7,6 +7,7 @@ use tidegate_core::ids::{
     AdhocId, AgentName, BlobId, FeatureId, GateName, LaneName, ProjectId, QueueKey, RoleName, RunId,
 };
 use tidegate_core::launcher::{Launcher, LauncherSpec, Selection, SelectionStyle};
+use tidegate_core::manifest::Manifest;
 use tidegate_core::plan::{
     AgentSpec, CollisionPolicy, CommitRule, FeatureSpec, GateRun, GateSpec, IntegrityPolicy,
     LandingSpec, OnFailure, PlanSpec, PromptChannel, RemoteSync, ReviewPolicy, RoleSpec, Strategy,
@@ -68,9 +69,21 @@ fn landing() -> LandingSpec {
     LandingSpec { strategy: Strategy::Merge, merge_gates, message: None, remote: RemoteSync::Off }
 }
 
+fn agent() -> AgentSpec {
+    AgentSpec {
+        argv: vec!["./write.sh".into()],
+        prompt: PromptChannel::Stdin,
+        env: BTreeMap::from([("A".to_owned(), "b=c\n".to_owned())]),
+        timeout_ms: 1000,
+        grace_ms: 100,
+        terminal: false,
+        manifest: Manifest::default(),
+    }
+}
+
 /// A plan of two waves: `berths` and `quays`, then `board`, which needs `berths`.
 pub(crate) fn plan_work(review: ReviewPolicy) -> Work {
-    let prompt: BlobId = blob_id(PINNED);
+    let prompt = blob_id(PINNED);
     let feature = |needs: &[&str]| FeatureSpec {
         title: "a feature".into(),
         prompt: prompt.clone(),
@@ -84,14 +97,6 @@ pub(crate) fn plan_work(review: ReviewPolicy) -> Work {
         attempts_max: 2,
     };
     let id = |text: &str| FeatureId::new(text).unwrap();
-    let agent = AgentSpec {
-        argv: vec!["./write.sh".into()],
-        prompt: PromptChannel::Stdin,
-        env: BTreeMap::from([("A".to_owned(), "b=c\n".to_owned())]),
-        timeout_ms: 1000,
-        grace_ms: 100,
-        terminal: false,
-    };
     let gate = GateSpec {
         run: GateRun::Argv(vec!["cargo".into(), "test".into()]),
         env: BTreeMap::new(),
@@ -120,7 +125,7 @@ pub(crate) fn plan_work(review: ReviewPolicy) -> Work {
             (id("quays"), feature(&[])),
             (id("board"), feature(&["berths"])),
         ]),
-        agents: BTreeMap::from([(AgentName::new("scribe").unwrap(), agent)]),
+        agents: BTreeMap::from([(AgentName::new("scribe").unwrap(), agent())]),
         builder: builder(),
         gates: BTreeMap::from([(GateName::new("test").unwrap(), gate)]),
         landing: landing(),

@@ -57,6 +57,7 @@ pub(crate) fn plan(review: ReviewPolicy) -> Work {
         timeout_ms: 1000,
         grace_ms: 100,
         terminal: false,
+        manifest: tidegate_core::manifest::Manifest::default(),
     };
     let gate = gate();
     let wave = |number, features: &[&str]| WaveSpec {

@@ -7,12 +7,17 @@ use std::collections::BTreeMap;
 use tidegate_core::exit::Reason;
 use tidegate_core::ids::{AgentName, GateName, RoleName};
 use tidegate_core::launcher::{Degraded, Launcher, LauncherSpec, Selection, SelectionStyle};
+use tidegate_core::manifest::{
+    ClassRule, Emit, EventRule, Manifest, Match, Scalar, SessionRule, StreamForm, UsageRule,
+    UsageScope,
+};
 use tidegate_core::plan::{
     AgentSpec, CollisionPolicy, CommitRule, FeatureSpec, GateRun, GateSpec, IntegrityPolicy,
     LandingSpec, OnFailure, PlanSpec, PromptChannel, RemoteSync, ReviewPolicy, RoleSpec, Strategy,
     WaveSpec,
 };
 use tidegate_core::run::{Feature, Plan, Work};
+use tidegate_core::told::Class;
 use tidegate_core::workplace::{HookSpec, LfsPolicy, SubmodulePolicy, WorktreeSpec};
 
 use super::parts::{
@@ -68,6 +73,71 @@ fn worktree_spec() -> WorktreeSpec {
     }
 }
 
+/// A manifest that says all there is to say.
+fn manifest() -> Manifest {
+    let text = || Some("a.0.b".to_owned());
+    let usage = UsageRule {
+        input: text(),
+        cached: text(),
+        output: text(),
+        cost: text(),
+        scope: UsageScope::Step,
+    };
+    let rule = |(n, emit)| EventRule {
+        when: [Scalar::Text("x".into()), Scalar::Number(-7), Scalar::Flag(true)]
+            .map(|is| Match { path: "type".into(), is })
+            .into(),
+        emit,
+        text: text(),
+        status: text(),
+        delay_ms: text(),
+        until: text(),
+        name: text(),
+        id: text(),
+        class: classes().get(n).copied(),
+        usage: Some(usage.clone()),
+    };
+    let emits = [
+        Emit::Text,
+        Emit::ToolStart,
+        Emit::ToolEnd,
+        Emit::Waiting,
+        Emit::Usage,
+        Emit::Error,
+        Emit::Completed,
+        Emit::Failed,
+        Emit::Interrupted,
+        Emit::Limit,
+    ];
+    Manifest {
+        provider: Some("tide".into()),
+        stream: StreamForm::Jsonl,
+        session: SessionRule { given: true, when: Vec::new(), key: text() },
+        resume: paths(),
+        events: emits.into_iter().enumerate().map(rule).collect(),
+        classes: vec![ClassRule { pattern: ".".into(), class: Class::Other }],
+        errors: paths(),
+        gone: text(),
+        exit: vec![0, 3],
+    }
+}
+
+/// Every kind of error.
+pub(super) fn classes() -> [Class; 10] {
+    [
+        Class::RateLimit,
+        Class::UsageLimit,
+        Class::Auth,
+        Class::BadModel,
+        Class::BadRequest,
+        Class::TooLong,
+        Class::Server,
+        Class::Network,
+        Class::Permission,
+        Class::Other,
+    ]
+}
+
 pub(super) fn plan_spec() -> PlanSpec {
     let blob = crate::chain::blob_id(b"x");
     let scribe = AgentName::new("scribe").unwrap();
@@ -91,6 +161,7 @@ pub(super) fn plan_spec() -> PlanSpec {
         timeout_ms: u64::MAX,
         grace_ms: 0,
         terminal: true,
+        manifest: if prompt == PromptChannel::Stdin { Manifest::default() } else { manifest() },
     };
     PlanSpec {
         title: "T".into(),
