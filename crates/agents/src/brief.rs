@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use tidegate_core::plan::Role;
-use tidegate_core::run::{Feedback, PlannedChange};
+use tidegate_core::run::{Answer, Feedback, Message, PlannedChange};
 
 use crate::prompt;
 
@@ -28,6 +28,10 @@ pub struct Brief<'a> {
     pub feedback: Option<&'a Feedback>,
     /// The end of the output of the gate that failed.
     pub evidence: &'a str,
+    /// What agents of the feature asked, and what people answered.
+    pub answers: &'a [(&'a str, &'a Answer)],
+    /// What people told the feature's agents, and none is known to have acted on.
+    pub messages: &'a [&'a Message],
 }
 
 impl Brief<'_> {
@@ -41,10 +45,23 @@ impl Brief<'_> {
             Role::Reviewer => self.with_base(REVIEWER),
             Role::Reconciler => self.conflict_of(),
         };
-        for more in [part.as_str(), self.own.unwrap_or_default()] {
+        let people = self.of_people();
+        for more in [part.as_str(), self.own.unwrap_or_default(), people.as_str()] {
             if !more.trim().is_empty() {
                 let _ = write!(text, "\n---\n{}\n", more.trim());
             }
+        }
+        text
+    }
+
+    fn of_people(&self) -> String {
+        let mut text = String::new();
+        for (question, answer) in self.answers {
+            let (question, said) = (question.trim(), answer.text.trim());
+            let _ = writeln!(text, "You asked: {question}\n{} answered: {said}\n", answer.by);
+        }
+        for message in self.messages {
+            let _ = writeln!(text, "{} tells you: {}\n", message.by, message.text.trim());
         }
         text
     }
@@ -122,7 +139,12 @@ fn plan_of(planned: &PlannedChange) -> String {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
+    use tidegate_core::ids::FeatureId;
+    use tidegate_core::run::Delivery;
+    use tidegate_core::time::WallMs;
+
     use super::*;
 
     fn brief(role: Role) -> Brief<'static> {
@@ -136,6 +158,8 @@ mod tests {
             conflict: &[],
             feedback: None,
             evidence: "",
+            answers: &[],
+            messages: &[],
         }
     }
 
@@ -166,5 +190,26 @@ mod tests {
         let paths = ["src/a.rs".to_owned()];
         let text = Brief { conflict: &paths, ..brief(Role::Reconciler) }.text();
         assert!(text.contains("- src/a.rs\n"), "{text}");
+    }
+
+    #[test]
+    fn an_agent_is_told_answers_and_messages_last() {
+        let at = WallMs(1);
+        let answer = Answer { text: "By name.".into(), choice: None, by: "ann".into(), at };
+        let message = Message {
+            feature: FeatureId::new("berths").unwrap(),
+            text: "Mind the tide.".into(),
+            by: "bo".into(),
+            at,
+            told: None,
+            typed: None,
+            delivery: Delivery::Queued,
+        };
+        let answers = [("By name or by number?", &answer)];
+        let text =
+            Brief { answers: &answers, messages: &[&message], ..brief(Role::Builder) }.text();
+        let told = "\n---\nYou asked: By name or by number?\nann answered: By name.\n\n\
+                    bo tells you: Mind the tide.\n";
+        assert!(text.ends_with(told), "{text}");
     }
 }

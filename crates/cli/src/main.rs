@@ -1,6 +1,7 @@
 //! The one binary of Tidegate: the command line, the daemon and the shim.
 
 mod agent_wait;
+mod answer_wait;
 mod args;
 mod attach;
 mod client;
@@ -14,6 +15,7 @@ mod faults;
 mod grammar;
 mod home;
 mod host;
+mod input;
 mod inside;
 mod launcher_files;
 mod logs;

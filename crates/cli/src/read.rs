@@ -3,13 +3,14 @@
 
 use std::path::{Path, PathBuf};
 
+use tidegate_daemon::ids::{JobId, QuestionId};
 use tidegate_daemon::views::{
-    CommandQuery, EventQuery, RunQuery, Viewer, WaveQuery, daemon_status,
+    CommandQuery, EventQuery, InboxQuery, RunQuery, Viewer, WaveQuery, daemon_status,
 };
 use tidegate_protocol::{
-    CleanupDoc, CleanupRequest, CommandDoc, CommandPage, DaemonDoc, EventPage, ExplainDoc, JobList,
-    LaneList, Problem, ProjectList, RestorationDoc, RestoredDoc, RunDoc, RunPage, RuntimeDoc,
-    SnapshotList, WaveDoc,
+    CleanupDoc, CleanupRequest, CommandDoc, CommandPage, DaemonDoc, EventPage, ExplainDoc,
+    InboxDoc, JobList, LaneList, Problem, ProjectList, QuestionDoc, RestorationDoc, RestoredDoc,
+    RunDoc, RunPage, RuntimeDoc, SnapshotList, WaveDoc,
 };
 
 use crate::client::Filter;
@@ -108,6 +109,29 @@ pub(crate) fn cleanup(home: &Home, number: u64) -> Result<CleanupDoc, CliError> 
 /// How far the putting back of a worktree is.
 pub(crate) fn restoration(home: &Home, number: u64) -> Result<RestorationDoc, CliError> {
     Ok(viewer(home)?.restoration(number)?)
+}
+
+/// What waits for people.
+pub(crate) fn inbox(home: &Home, query: &InboxQuery) -> Result<InboxDoc, CliError> {
+    Ok(viewer(home)?.inbox(query)?)
+}
+
+/// What the agent of a job was told and answered.
+pub(crate) fn inbox_of_job(home: &Home, job: &str) -> Result<InboxDoc, CliError> {
+    let id = JobId::parse(job).map_err(|error| CliError::refused(error.to_string()))?;
+    Ok(viewer(home)?.inbox_of_job(&id)?)
+}
+
+/// One question.
+pub(crate) fn question(home: &Home, id: &str) -> Result<QuestionDoc, CliError> {
+    let id = QuestionId::parse(id).map_err(|error| CliError::refused(error.to_string()))?;
+    Ok(viewer(home)?.question(&id)?)
+}
+
+/// The run and the feature that `FEATURE` or `RUN/FEATURE` names.
+pub(crate) fn feature_named(home: &Home, text: &str) -> Result<(String, String), CliError> {
+    let (run, feature) = viewer(home)?.feature_named(text)?;
+    Ok((run.to_string(), feature.to_string()))
 }
 
 /// The registered repositories.

@@ -241,13 +241,7 @@ impl JobId {
             why: "is not `<run>-<number>`",
         };
         let (run, number) = text.split_once('-').ok_or_else(bad)?;
-        let canonical = !number.is_empty()
-            && !number.starts_with('0')
-            && number.bytes().all(|byte| byte.is_ascii_digit());
-        if !canonical {
-            return Err(bad());
-        }
-        Ok(Self { run: RunId::new(run)?, number: number.parse().map_err(|_| bad())? })
+        Ok(Self { run: RunId::new(run)?, number: canonical_number(number).ok_or_else(bad)? })
     }
 
     /// The run that it belongs to.
@@ -265,6 +259,57 @@ impl fmt::Display for JobId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}-{}", self.run, self.number)
     }
+}
+
+/// One question of a run: its number within the run, from 1, as `<run>-q<n>`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct QuestionId {
+    run: RunId,
+    number: u32,
+}
+
+impl QuestionId {
+    /// The question `number` of `run`.
+    pub fn new(run: RunId, number: u32) -> Self {
+        Self { run, number }
+    }
+
+    /// Reads `<run>-q<n>`.
+    ///
+    /// # Errors
+    /// [`InvalidName`] when it has another form.
+    pub fn parse(text: &str) -> Result<Self, InvalidName> {
+        check_name("question id", text)?;
+        let bad = || InvalidName::Reserved {
+            what: "question id",
+            text: text.to_owned(),
+            why: "is not `<run>-q<number>`",
+        };
+        let (run, number) = text.split_once("-q").ok_or_else(bad)?;
+        Ok(Self { run: RunId::new(run)?, number: canonical_number(number).ok_or_else(bad)? })
+    }
+
+    /// The run that it belongs to.
+    pub fn run(&self) -> &RunId {
+        &self.run
+    }
+
+    /// Its number within the run, from 1.
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+}
+
+impl fmt::Display for QuestionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-q{}", self.run, self.number)
+    }
+}
+
+/// A number from 1 in the one form that it is written in.
+fn canonical_number(text: &str) -> Option<u32> {
+    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    (digits && !text.starts_with('0')).then(|| text.parse().ok()).flatten()
 }
 
 /// A git object id in lower-case hex, 40 or 64 digits.

@@ -8,6 +8,10 @@ pub const GATES_PER_HOME: u32 = 3;
 pub const ITERATIONS_MAX: u32 = 6;
 /// Attempts of one job within an iteration.
 pub const ATTEMPTS_MAX: u32 = 3;
+/// Questions of one job that may be open at once.
+pub const QUESTIONS_OPEN_MAX: usize = 16;
+/// Messages to one feature that may wait to be acted on.
+pub const MESSAGES_OPEN_MAX: usize = 64;
 /// Times that conflicts of one feature are given to its reconciler before a person is asked.
 pub const RECONCILIATIONS_MAX: u32 = 3;
 /// Wait before the second retry of a job, in milliseconds; it doubles from one to the next.

@@ -14,6 +14,7 @@ mod explain;
 mod feature;
 mod job;
 mod lane;
+mod people;
 mod problem;
 mod project;
 mod request;
@@ -40,6 +41,10 @@ pub use explain::{ExplainDoc, Fact};
 pub use feature::{BlockedDoc, EvidenceDoc, FeatureDoc, FeatureList};
 pub use job::{IdentityDoc, JobDoc, JobList};
 pub use lane::{LaneDoc, LaneList, PauseDoc};
+pub use people::{
+    AnswerDoc, AnswerRequest, AskAnswer, AskRequest, InboxDoc, InboxItem, MessageDoc, QuestionDoc,
+    ReceivedRequest, SendAnswer, SendRequest,
+};
 pub use problem::{Details, Envelope, Problem};
 pub use project::{ProjectDoc, ProjectList};
 pub use request::{

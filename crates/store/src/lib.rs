@@ -34,7 +34,7 @@ mod write;
 
 pub use backup::{BackupInfo, backups, inspect_backup, peek_backup};
 pub use chain::blob_id;
-pub use codec::{HOME_KINDS, KINDS};
+pub use codec::{HOME_KINDS, KINDS, TALK_KINDS};
 pub use error::{Corrupt, OpenError, StoreError};
 pub use highwater::{Acknowledged, acknowledged};
 pub use migrate::Migration;
@@ -45,8 +45,8 @@ pub use read::{
 pub use reader::{Reader, advise};
 pub use restore::{KEPT_STORE, install};
 pub use row::{
-    AgentRow, Disposition, FeatureRow, JobRow, LauncherRow, PlanRow, Recovery, ResumeAction,
-    RunRow, RunStatus, Unknown, WorkRow,
+    AgentRow, Disposition, FeatureRow, JobRow, LauncherRow, MessageRow, PlanRow, QuestionRow,
+    Recovery, ResumeAction, RunRow, RunStatus, Unknown, WorkRow,
 };
 pub use store::{Began, Options, Store, Token, WentBack};
 pub use turn::Turn;

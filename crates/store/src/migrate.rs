@@ -9,13 +9,14 @@ use crate::connection::{APPLICATION_ID, pragma};
 use crate::error::{Doing as _, OpenError, StoreError};
 
 /// The changes, in order: the n-th leads to schema n. Never edited once released.
-const STEPS: [&str; 6] = [
+const STEPS: [&str; 7] = [
     include_str!("migrations/0001_first.sql"),
     include_str!("migrations/0002_roles.sql"),
     include_str!("migrations/0003_operating.sql"),
     include_str!("migrations/0004_deleted.sql"),
     include_str!("migrations/0005_rounds.sql"),
     include_str!("migrations/0006_commands.sql"),
+    include_str!("migrations/0007_people.sql"),
 ];
 
 /// The newest schema that this program knows.

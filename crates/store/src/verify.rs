@@ -159,6 +159,12 @@ impl View<'_> {
         if row::agents_of(&run) != self.agents(id)? {
             return Err(mismatch(Some(id), "the rows of its agents are not what its log makes"));
         }
+        if row::questions_of(&run) != self.questions(id)? {
+            return Err(mismatch(Some(id), "the rows of its questions are not what its log makes"));
+        }
+        if row::messages_of(&run) != self.messages(id)? {
+            return Err(mismatch(Some(id), "the rows of its messages are not what its log makes"));
+        }
         let open: BTreeSet<String> = self.outbox(id)?.into_iter().map(|row| row.key.0).collect();
         let asked: BTreeSet<String> = run.outstanding().into_keys().map(|key| key.0).collect();
         if open != asked {

@@ -70,6 +70,19 @@ pub(crate) fn run(text: &str) -> Result<String, String> {
     named("run id", text)
 }
 
+/// A text that becomes one part of a path of the API.
+///
+/// # Errors
+/// When it would become more than that.
+pub(crate) fn path_part(text: &str) -> Result<&str, crate::error::CliError> {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+    if !text.is_empty() && text.bytes().all(plain) {
+        return Ok(text);
+    }
+    let message = format!("`{}` is no id", text.escape_debug());
+    Err(crate::error::CliError::usage(message))
+}
+
 /// Reads a priority.
 pub(crate) fn priority(text: &str) -> Result<i32, String> {
     let bad = || format!("it is a whole number from -{PRIORITY_MAX} to {PRIORITY_MAX}");

@@ -7,9 +7,9 @@ use crate::demo;
 use crate::error::CliError;
 use crate::output::Exit;
 use crate::verbs::{
-    agent, approve, attach, cancel, cleanup, completions, config, daemon, delete, deny, doctor,
-    events, explain, hold, init, lane, list, logs, man, pause, plan, priority, progress, project,
-    restore, resume, retry, rollback, run, status, submit, wait,
+    agent, answer, approve, ask, attach, cancel, cleanup, completions, config, daemon, delete,
+    deny, doctor, events, explain, hold, inbox, init, lane, list, logs, man, pause, plan, priority,
+    progress, project, restore, resume, retry, rollback, run, send, status, submit, wait,
 };
 
 /// What is to be done.
@@ -32,6 +32,10 @@ pub(super) enum Verb {
     Priority(priority::Args),
     Lane(lane::Args),
     Retry(retry::Args),
+    Inbox(inbox::Args),
+    Answer(answer::Args),
+    Send(send::Args),
+    Ask(ask::Args),
     Approve(approve::Args),
     Deny(deny::Args),
     Restore(restore::Args),
@@ -75,6 +79,10 @@ impl Verb {
             Self::Priority(args) => args.run(context),
             Self::Lane(args) => args.run(context),
             Self::Retry(args) => args.run(context),
+            Self::Inbox(args) => args.run(context),
+            Self::Answer(args) => args.run(context),
+            Self::Send(args) => args.run(context),
+            Self::Ask(args) => args.run(context),
             Self::Approve(args) => args.run(context),
             Self::Deny(args) => args.run(context),
             Self::Restore(args) => args.run(context),

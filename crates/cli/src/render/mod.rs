@@ -2,6 +2,7 @@
 
 mod age;
 mod event;
+mod inbox;
 mod line;
 mod overview;
 mod progress;
@@ -10,6 +11,7 @@ pub(crate) mod style;
 mod table;
 
 pub(crate) use event::event;
+pub(crate) use inbox::inbox;
 pub(crate) use line::oneline;
 pub(crate) use overview::{lanes, lanes_of};
 pub(crate) use progress::Progress;

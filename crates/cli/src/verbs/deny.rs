@@ -1,7 +1,5 @@
 //! `tidegate deny`: a person wants a commit otherwise, and its builder is told how.
 
-use std::io::Read as _;
-
 use serde_json::Value;
 use tidegate_protocol::DenyRequest;
 
@@ -9,6 +7,7 @@ use crate::args::values;
 use crate::client::{Client, Starting};
 use crate::context::Context;
 use crate::error::CliError;
+use crate::input::text_or_stdin;
 use crate::output::{Exit, talk};
 use crate::read;
 use crate::work::actor;
@@ -48,7 +47,7 @@ impl Args {
     pub(crate) fn run(self, context: &mut Context) -> Result<Exit, CliError> {
         let home = context.home()?;
         let run = read::run(&home, &self.run)?.run_id;
-        let comments = if self.message == "-" { from_stdin()? } else { self.message };
+        let comments = text_or_stdin(self.message)?;
         let request = DenyRequest {
             feature: self.feature.clone(),
             commit: self.commit,
@@ -65,12 +64,4 @@ impl Args {
         }
         Ok(Exit::OK)
     }
-}
-
-fn from_stdin() -> Result<String, CliError> {
-    let mut text = String::new();
-    std::io::stdin()
-        .read_to_string(&mut text)
-        .map_err(|error| CliError::io("read", std::path::Path::new("standard input"), &error))?;
-    Ok(text)
 }

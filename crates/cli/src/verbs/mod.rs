@@ -1,7 +1,9 @@
 //! One file per verb: its arguments, what it does, and how it says so.
 
 pub(crate) mod agent;
+pub(crate) mod answer;
 pub(crate) mod approve;
+pub(crate) mod ask;
 pub(crate) mod attach;
 pub(crate) mod cancel;
 pub(crate) mod cleanup;
@@ -15,6 +17,7 @@ pub(crate) mod doctor;
 pub(crate) mod events;
 pub(crate) mod explain;
 pub(crate) mod hold;
+pub(crate) mod inbox;
 pub(crate) mod init;
 pub(crate) mod lane;
 pub(crate) mod list;
@@ -30,6 +33,7 @@ pub(crate) mod resume;
 pub(crate) mod retry;
 pub(crate) mod rollback;
 pub(crate) mod run;
+pub(crate) mod send;
 pub(crate) mod status;
 pub(crate) mod submit;
 pub(crate) mod wait;

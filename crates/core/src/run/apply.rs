@@ -29,6 +29,8 @@ impl Run {
             hold: None,
             work: first.work.clone(),
             jobs: BTreeMap::new(),
+            questions: BTreeMap::new(),
+            messages: BTreeMap::new(),
             trails: BTreeMap::new(),
             registrations: 0,
         }
@@ -45,6 +47,8 @@ impl Run {
 
     /// Evolves by one fact.
     pub fn apply(&mut self, event: &Event) {
+        self.apply_to_questions(event);
+        self.apply_to_messages(event);
         match event.subject() {
             Subject::Feature(feature) => self.apply_to_feature(feature, event),
             Subject::Run => self.apply_to_run(event),

@@ -75,6 +75,9 @@ impl Feature {
             | Event::Landed { .. } => self.apply_of_landing(event),
             Event::Blocked { block, .. } => {
                 self.wait = None;
+                if matches!(block, Block::Input { .. }) {
+                    trail.built = None;
+                }
                 self.state = FeatureState::Blocked(block.clone());
             }
             Event::Unblocked { .. } => self.unblocked(trail),
@@ -135,7 +138,10 @@ impl Feature {
     }
 
     /// What was in the way is gone: the step that it stopped begins again.
-    fn unblocked(&mut self, trail: &Trail) {
+    fn unblocked(&mut self, trail: &mut Trail) {
+        if let FeatureState::Blocked(Block::Input { role }) = self.state {
+            return self.goes_on_with_answer(role, &mut trail.again);
+        }
         if self.state.role() == Some(Role::Reconciler) {
             self.conflict = None;
         }

@@ -2,6 +2,7 @@
 
 use super::feature::Merged;
 use crate::ids::{FeatureId, JobId};
+use crate::plan::Role;
 
 /// Why a feature cannot go on by itself, and so what unblocks it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,6 +72,11 @@ pub enum Block {
         /// What is the matter with the checkout.
         why: String,
     },
+    /// Its agent ended and waits for answers. Unblocked by a person: answer, or retry without.
+    Input {
+        /// What the agent worked for.
+        role: Role,
+    },
     /// Its reviewer gave no verdict. Unblocked by a person: approve, deny or retry.
     Review {
         /// Why there is none.
@@ -102,6 +108,7 @@ impl Block {
             | Self::SilentRevert { .. }
             | Self::PushRefused { .. }
             | Self::Diverged { .. }
+            | Self::Input { .. }
             | Self::Review { .. }
             | Self::Quarantine { .. } => None,
         }
@@ -121,6 +128,7 @@ impl Block {
             | Self::TargetMissing
             | Self::Resources { .. }
             | Self::Git { .. }
+            | Self::Input { .. }
             | Self::Review { .. }
             | Self::Quarantine { .. } => false,
         }
@@ -140,6 +148,7 @@ impl Block {
             Self::PushRefused { .. } => "push_refused",
             Self::Diverged { .. } => "diverged",
             Self::LocalBehind { .. } => "local_behind",
+            Self::Input { .. } => "input",
             Self::Review { .. } => "review",
             Self::Quarantine { .. } => "quarantine",
         }

@@ -45,6 +45,9 @@ impl Draft {
         let barrier = Barrier::of(spec, plan);
         spec.in_order().find_map(|(wave, id)| {
             let feature = plan.features.get(id)?;
+            if let Some(event) = self.run.undeliverable(id, feature) {
+                return Some(Next::Fact(event));
+            }
             if let Some(purpose) = self.run.teardown_due(id, feature) {
                 return Some(Next::Job(purpose));
             }
@@ -89,6 +92,7 @@ impl Draft {
                 let over = plan.features.get(with).is_none_or(Feature::is_terminal);
                 over.then(|| Next::Fact(Event::Unblocked { feature: id.clone() }))
             }
+            FeatureState::Blocked(Block::Input { .. }) => self.answered(id).map(Next::Fact),
             FeatureState::Blocked(
                 Block::Conflict { .. }
                 | Block::TargetDirty { .. }

@@ -38,6 +38,9 @@ impl Draft {
         }
         let (feature, done) = (id.clone(), job.clone());
         if !exit.is_success() {
+            if self.await_answer(id, job, exit) {
+                return;
+            }
             self.attempt_failed(id, job, exit, role.word());
         } else if role == Role::Builder {
             self.emit(Event::BuilderFinished { feature, job: done });
@@ -97,6 +100,7 @@ impl Draft {
                 self.emit(Event::Reviewed { feature, job, approved, comments });
                 self.reviewed(id, approved, &told);
             }
+            ResultOutcome::Unusable { .. } if self.await_answer_to_nothing(id) => {}
             ResultOutcome::Unusable { detail } => {
                 self.refuse_result(id, job, Feedback::Unusable { detail: detail.clone() });
             }

@@ -143,6 +143,19 @@ pub enum Effect {
         /// From where to where.
         merged: Merged,
     },
+    /// Type a message into the terminal of the feature's agent, once.
+    TypeMessage {
+        /// The feature.
+        feature: FeatureId,
+        /// The job.
+        job: JobId,
+        /// Its number.
+        message: u32,
+        /// Its number among the inputs of the job, from 1.
+        seq: u64,
+        /// What it says.
+        text: String,
+    },
     /// Wait for the time of the feature's next attempt.
     AwaitRetry {
         /// The feature.
@@ -187,6 +200,7 @@ impl Run {
             Work::Launcher { .. } => self.outstanding_of_launcher(&mut open),
             Work::Plan { state, .. } => {
                 for (id, feature) in &state.features {
+                    open.extend(self.typing(id));
                     let turn = self.turns(id);
                     let of_agent = self.outstanding_of_agent(id, feature, turn);
                     let waits = of_agent.or_else(|| alarm(id, feature, turn));
@@ -239,6 +253,16 @@ impl Run {
         } else {
             (format!("feature:{id}:{turn}:watch"), Effect::WatchWorktree { feature, job, base })
         })
+    }
+
+    /// The message that is to be typed next. Its number among the inputs of the job makes a repetition
+    /// harmless.
+    fn typing(&self, id: &FeatureId) -> Option<(EffectKey, Effect)> {
+        let due = self.to_type(id)?;
+        let key = EffectKey(format!("message:{}:{}", due.message, due.job.number()));
+        let (feature, job) = (id.clone(), due.job.clone());
+        let (message, seq, text) = (due.message, due.seq, due.text.to_owned());
+        Some((key, Effect::TypeMessage { feature, job, message, seq, text }))
     }
 
     fn turns(&self, id: &FeatureId) -> u32 {
@@ -338,6 +362,7 @@ fn outstanding_of_feature(
             | Block::Resources { .. }
             | Block::Git { .. }
             | Block::Collision { .. }
+            | Block::Input { .. }
             | Block::Review { .. }
             | Block::SilentRevert { .. }
             | Block::PushRefused { .. }

@@ -7,6 +7,7 @@ use super::feedback::Feedback;
 use super::inspection::Inspection;
 use super::planned::PlannedChange;
 use super::state::{Purpose, Work};
+use super::talk::Talk;
 use crate::exit::{Exit, Started};
 use crate::ids::{AgentId, BlobId, FeatureId, GateName, JobId, Oid, QueueKey, RunId};
 use crate::launcher::{AgentEnd, Journal, Registered, Settled};
@@ -96,6 +97,9 @@ pub enum Event {
     FailedBeforeStatus { settled: Settled, launcher_pid: Option<u32> },
     /// Its agents are gone, but for those named.
     AgentsSwept { remaining: Vec<AgentId> },
+
+    /// Agents and people told each other something.
+    Talk(Talk),
 
     /// A feature got a slot for its iteration.
     FeatureAdmitted { feature: FeatureId },
@@ -214,6 +218,7 @@ impl Event {
             | Self::StatusReconciled { .. }
             | Self::FailedBeforeStatus { .. }
             | Self::AgentsSwept { .. } => Subject::Run,
+            Self::Talk(talk) => talk.subject(),
             Self::FeatureAdmitted { feature }
             | Self::WorktreeReady { feature, .. }
             | Self::WorktreeFurnished { feature, .. }
@@ -284,6 +289,7 @@ impl Event {
             Self::StatusReconciled { .. } => "launcher-status-reconciled",
             Self::FailedBeforeStatus { .. } => "failed-before-status",
             Self::AgentsSwept { .. } => "agents-swept",
+            Self::Talk(talk) => talk.kind(),
             Self::FeatureAdmitted { .. } => "feature-admitted",
             Self::WorktreeReady { .. } => "worktree-ready",
             Self::WorktreeFurnished { .. } => "worktree-furnished",

@@ -2,12 +2,13 @@
 
 use super::effect::EffectKey;
 use super::feature::Tested;
+use super::message::TypeOutcome;
 use super::outcome::{
     CaptureOutcome, ConflictOutcome, InspectOutcome, MergeOutcome, ResultOutcome, RollbackOutcome,
     UpdateOutcome, WorktreeOutcome,
 };
 use crate::exit::{Exit, Started};
-use crate::ids::{AgentId, FeatureId, GateName, JobId, Oid, RoleName};
+use crate::ids::{AgentId, FeatureId, GateName, JobId, Oid, QuestionId, RoleName};
 use crate::launcher::{AgentEnd, Journal, Registered};
 
 /// One thing that happened or is asked for.
@@ -80,6 +81,44 @@ pub enum Input {
         feature: FeatureId,
         /// The snapshot's number.
         to: u32,
+        /// Who.
+        actor: String,
+    },
+    /// A job asks people something.
+    Ask {
+        /// The job.
+        job: JobId,
+        /// What it asks.
+        text: String,
+        /// The answers that it offers.
+        choices: Vec<String>,
+    },
+    /// Someone sends a message to a feature's agent.
+    Send {
+        /// Which feature.
+        feature: FeatureId,
+        /// What it says.
+        text: String,
+        /// Who.
+        actor: String,
+    },
+    /// A job fetched messages that it was sent, or says that it has acted on them.
+    Receive {
+        /// The job.
+        job: JobId,
+        /// Their numbers.
+        messages: Vec<u32>,
+        /// Whether it has acted on them.
+        acted: bool,
+    },
+    /// Someone answers a question.
+    AnswerQuestion {
+        /// Which.
+        question: QuestionId,
+        /// The words.
+        text: String,
+        /// Which of the offered answers they are, from 1.
+        choice: Option<u32>,
         /// Who.
         actor: String,
     },
@@ -278,6 +317,17 @@ pub enum Report {
     JobActive {
         /// The job.
         job: JobId,
+    },
+    /// A message was typed into a job's terminal, or could not be.
+    MessageTyped {
+        /// The feature.
+        feature: FeatureId,
+        /// Its number.
+        message: u32,
+        /// The job.
+        job: JobId,
+        /// What came of it.
+        outcome: TypeOutcome,
     },
     /// The checkout of the target no longer stands in the way.
     TargetClean {

@@ -72,6 +72,7 @@ impl Draft {
             | Purpose::Hook { .. } => Event::JobStarted { job: job_id, started: start },
         };
         self.emit(event);
+        self.note_told(id);
     }
 
     pub(super) fn job_finished(

@@ -8,6 +8,7 @@ mod apply_feature;
 mod apply_landing;
 mod apply_launcher;
 mod apply_round;
+mod asking;
 mod backoff;
 mod barrier;
 mod block;
@@ -25,14 +26,17 @@ mod inspection;
 mod jobs;
 mod landing;
 mod launching;
+mod message;
 mod order;
 mod outcome;
 mod pipeline;
 mod planned;
+mod question;
 mod review;
 mod round;
 mod state;
 mod step;
+mod talk;
 
 pub use backoff::{Retry, Wait};
 pub(crate) use barrier::Barrier;
@@ -43,12 +47,15 @@ pub use feature::{Captured, Feature, FeatureState, LandStep, Merged, Tested, Wor
 pub use feedback::Feedback;
 pub use input::{CommitOutcome, Grant, Ingested, Input, Rejected, Report};
 pub use inspection::{Finding, Inspection};
+pub use message::{Delivery, Message, ToType, TypeOutcome, Typed, Way};
 pub use outcome::{
     CaptureOutcome, ConflictOutcome, InspectOutcome, MergeOutcome, ResultOutcome, RollbackOutcome,
     UpdateOutcome, WorktreeOutcome,
 };
 pub use planned::PlannedChange;
+pub use question::{Answer, Closing, Fate, Question};
 pub use review::awaits_person;
 pub use round::Round;
 pub use state::{Job, JobState, Phase, Plan, Purpose, Run, Stall, Status, Work};
 pub use step::{Step, step};
+pub use talk::Talk;

@@ -147,10 +147,17 @@ impl Draft {
         job: &JobId,
         outcome: &CommitOutcome,
     ) -> Result<(), Rejected> {
-        let (spec, feature) = self.require_feature(id)?;
+        let (_, feature) = self.require_feature(id)?;
         if feature.state.work_step() != Some(&WorkStep::Committing(job.clone())) {
             return Err(Rejected::Late("no commit is being made"));
         }
+        if let CommitOutcome::Commit(tested) | CommitOutcome::NoChange(tested) = outcome
+            && feature.is_nothing_new(tested)
+            && self.await_answer_to_nothing(id)
+        {
+            return Ok(());
+        }
+        let (spec, feature) = self.require_feature(id)?;
         let feedback = match outcome {
             CommitOutcome::Commit(tested) => {
                 self.verify(id, job, tested);

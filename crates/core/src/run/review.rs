@@ -108,6 +108,7 @@ pub fn awaits_person(spec: &PlanSpec, feature: &Feature) -> bool {
             | Block::Resources { .. }
             | Block::Git { .. }
             | Block::Collision { .. }
+            | Block::Input { .. }
             | Block::PushRefused { .. }
             | Block::Diverged { .. }
             | Block::LocalBehind { .. }

@@ -3,8 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::feature::{Feature, FeatureState, Trail};
+use super::message::Message;
+use super::question::Question;
 use crate::exit::{Exit, Started};
-use crate::ids::{AgentId, BlobId, FeatureId, GateName, JobId, Oid, QueueKey, RoleName, RunId};
+use crate::ids::{
+    AgentId, BlobId, FeatureId, GateName, JobId, Oid, QuestionId, QueueKey, RoleName, RunId,
+};
 use crate::launcher::{Launcher, LauncherSpec};
 use crate::pause::Pause;
 use crate::plan::PlanSpec;
@@ -40,6 +44,10 @@ pub struct Run {
     pub work: Work,
     /// Its jobs, finished ones included.
     pub jobs: BTreeMap<JobId, Job>,
+    /// What its agents and launchers asked people.
+    pub questions: BTreeMap<QuestionId, Question>,
+    /// What people told its agents, by number from 1.
+    pub messages: BTreeMap<u32, Message>,
     /// What the pipeline remembers of its features beside what is shown of them.
     pub(super) trails: BTreeMap<FeatureId, Trail>,
     /// Registrations of agents so far: tells one sweep of them from the next.

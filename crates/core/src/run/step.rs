@@ -3,7 +3,7 @@
 use super::event::Event;
 use super::feature::FeatureState;
 use super::input::{Grant, Input, Rejected, Report};
-use super::state::{Purpose, Run, Status, Work};
+use super::state::{JobState, Purpose, Run, Status, Work};
 use crate::ids::{FeatureId, JobId};
 use crate::time::Now;
 
@@ -57,6 +57,12 @@ impl Draft {
             Input::Approve { feature, commit, actor } => self.approve(feature, commit, actor),
             Input::Deny { feature, commit, actor, comments } => {
                 self.deny(feature, commit, actor, comments)
+            }
+            Input::Ask { job, text, choices } => self.ask(job, text, choices),
+            Input::Send { feature, text, actor } => self.send(feature, text, actor),
+            Input::Receive { job, messages, acted } => self.receive(job, messages, *acted),
+            Input::AnswerQuestion { question, text, choice, actor } => {
+                self.answer_question(question, text, *choice, actor)
             }
             Input::StartAgent { agent, role, argv, terminal } => {
                 self.start_agent(agent, role.as_ref(), argv, *terminal)
@@ -121,6 +127,8 @@ impl Draft {
         // A teardown is what comes of a cancel, and ends by itself.
         let live = self.run.jobs.iter().filter(|(_, job)| job.state.is_live());
         let live = live.filter(|(_, job)| !job.purpose.is_teardown());
+        // Who asked first for the end of a job stands.
+        let live = live.filter(|(_, job)| !matches!(job.state, JobState::Stopping { .. }));
         let live: Vec<JobId> = live.map(|(id, _)| id.clone()).collect();
         for job in live {
             self.emit(Event::JobStopping { job, actor: actor.to_owned() });
@@ -220,6 +228,9 @@ impl Draft {
             Report::RepoFree { feature } => self.repo_free(feature),
             Report::RetryDue { feature } => self.retry_due(feature),
             Report::JobSilent { job, silent_ms } => self.job_silent(job, *silent_ms),
+            Report::MessageTyped { feature, message, job, outcome } => {
+                self.message_typed(feature, *message, job, *outcome)
+            }
             Report::JobActive { job } => self.job_active(job),
         }
     }

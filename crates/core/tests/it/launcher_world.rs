@@ -205,6 +205,7 @@ impl World {
             | Effect::WatchWorktree { .. }
             | Effect::Capture { .. }
             | Effect::Rollback { .. }
+            | Effect::TypeMessage { .. }
             | Effect::AwaitClean { .. } => unreachable!("a launcher has no features"),
         };
         if let Some(report) = report {

@@ -14,6 +14,7 @@ mod launcher_matrix;
 mod launcher_world;
 mod matrix;
 mod oracle;
+mod people;
 mod pipeline;
 mod plan_crew;
 mod plan_git;

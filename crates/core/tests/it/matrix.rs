@@ -171,6 +171,11 @@ fn git_inputs(run: &Run) -> Vec<(&'static str, Input)> {
         ("rollback failed", rolled_back(RollbackOutcome::Failed { detail: why() })),
         ("repository held", held()),
         ("repository free", free()),
+        ("ask", crate::people::ask(newest(run))),
+        ("answer a question", crate::people::answer(crate::people::question(run, 1), "so")),
+        ("send", crate::people::send("mind the tide")),
+        ("receive", crate::people::receive(run, true)),
+        ("message typed", crate::people::was_typed(run)),
         ("retry due", Input::Report(Report::RetryDue { feature: fid("a") })),
     ]
 }
@@ -236,6 +241,10 @@ fn building() -> States {
     let preparing = then(&queued, &slot());
     let launching = then(&preparing, &ready());
     let running = then(&launching, &job_started(newest(&launching)));
+    let asked = then(&running, &crate::people::ask(newest(&running)));
+    let mut blocked = then(&asked, &job_finished(newest(&asked), exited(12)));
+    capture_all(&mut blocked);
+    let asked = then(&asked, &crate::people::send("mind the tide"));
     let capturing = then(&running, &job_finished(newest(&running), exited(0)));
     let committing = ended(&running);
     let again = then(&committing, &commit(&committing, CommitOutcome::NoChange(tested(1))));
@@ -251,6 +260,8 @@ fn building() -> States {
         ("a is building: preparing", preparing.clone()),
         ("a is building: its builder is launching", launching.clone()),
         ("a is building: its builder is silent", then(&running, &silent(&running))),
+        ("a is building: its builder has asked, and is told something", asked.clone()),
+        ("a is blocked: input", blocked),
         ("a is building: its builder is running", running),
         ("a is building: its next attempt waits for its time", waiting()),
         ("a is building: committing", committing),

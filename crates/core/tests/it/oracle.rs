@@ -209,6 +209,7 @@ fn is_git_work(effect: &Effect) -> bool {
         | Effect::WatchWorktree { .. }
         | Effect::AwaitRetry { .. }
         | Effect::Inspect { .. }
+        | Effect::TypeMessage { .. }
         | Effect::AwaitRepo { .. }
         | Effect::AwaitClean { .. } => false,
     }

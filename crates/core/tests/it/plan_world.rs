@@ -15,6 +15,7 @@ use tidegate_core::run::{
 use crate::capturing::capturing;
 use crate::fixture::{NOW, exit, exited, oid, started, stopped};
 use crate::oracle::Oracle;
+use crate::people::{answer, talk, typed};
 use crate::plan_crew::told_by_crew;
 use crate::plan_git::{Git, come};
 use crate::tape::Tape;
@@ -165,6 +166,7 @@ impl World {
             {
                 Report::RepoHeld { feature, by: "another home".to_owned() }
             }
+            Effect::TypeMessage { .. } => typed(&mut self.tape, &effect),
             Effect::AwaitRetry { .. } | Effect::AwaitRepo { .. } => come(effect),
             Effect::PrepareWorktree { feature, base, sync, discard } => {
                 self.git.discard(&(at, feature.clone()), discard.as_deref());
@@ -314,7 +316,8 @@ impl World {
         let ids: Vec<FeatureId> = plan.features.keys().cloned().collect();
         let feature = ids[self.tape.below(ids.len())].clone();
         let actor = "ann".to_owned();
-        let input = match self.tape.below(8) {
+        let input = match self.tape.below(12) {
+            8.. => talk(&mut self.tape, &self.runs[at], feature),
             0 => Input::Cancel { actor },
             1..=3 => Input::RetryFeature { feature, actor },
             4 => Input::Rollback { feature, to: 1, actor },
@@ -373,6 +376,10 @@ impl World {
                         continue;
                     }
                     FeatureState::Blocked(block) if block.ends_by_itself() => continue,
+                    FeatureState::Blocked(Block::Input { .. }) => {
+                        let open = self.runs[at].open_questions_of(&feature)[0].clone();
+                        answer(open, "so")
+                    }
                     FeatureState::Blocked(_) => Input::RetryFeature { feature, actor },
                     _ => continue,
                 };

@@ -7,11 +7,11 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use tidegate_agents::{Brief, EVIDENCE_BYTES, Place, PromptInput};
-use tidegate_core::ids::{JobId, Oid};
+use tidegate_core::ids::{FeatureId, JobId, Oid};
 use tidegate_core::launcher::{resume_argv, start_argv};
 use tidegate_core::limits;
 use tidegate_core::plan::{FeatureSpec, PlanSpec, Role};
-use tidegate_core::run::{Feature, Feedback, Job, Purpose, Run};
+use tidegate_core::run::{Answer, Feature, Feedback, Job, Message, Purpose, Run};
 use tidegate_process::JobDir;
 use tidegate_process::output::OutputReader;
 use tidegate_process::record::{Limits, OutputMode, Spec, Stdin, Text};
@@ -75,7 +75,7 @@ pub(super) fn compose(
 ) -> Result<Spec, Refused> {
     let run = &target.run;
     let job = run.jobs.get(id).ok_or("the run has no such job")?;
-    let mut program = program(ctx, target, job, dir, cwd)?;
+    let mut program = program(ctx, target, id, dir, cwd)?;
     variables::place(&mut program.env, run, &job.purpose, job.attempt);
     let env = &mut program.env;
     let path = |path: &Path| path.as_os_str().to_owned().into_vec();
@@ -135,11 +135,12 @@ fn as_text(bytes: Vec<u8>) -> Text {
 fn program(
     ctx: &Context,
     target: &Target,
-    job: &Job,
+    id: &JobId,
     dir: &JobDir,
     cwd: Option<&Path>,
 ) -> Result<Program, Refused> {
     let run = &target.run;
+    let job = run.jobs.get(id).ok_or("the run has no such job")?;
     let pinned = environment::decode(&ctx.pinned(&run.env)?);
     match &job.purpose {
         Purpose::Launcher { resume_wave } => launcher(run, pinned, *resume_wave),
@@ -154,7 +155,7 @@ fn program(
                 grace_ms: limits::GRACE_MS,
             })
         }
-        Purpose::Agent { .. } => agent(ctx, run, job, pinned, dir),
+        Purpose::Agent { .. } => agent(ctx, run, (id, job), pinned, dir),
         Purpose::Gate { gate, .. } => {
             let (spec, _) = run.plan().ok_or("the run has no plan")?;
             let gate = spec.gates.get(gate).ok_or("the plan has no such gate")?;
@@ -202,7 +203,7 @@ fn feature_of<'r>(run: &'r Run, purpose: &Purpose) -> Option<&'r Feature> {
 fn agent(
     ctx: &Context,
     run: &Run,
-    job: &Job,
+    (job_id, job): (&JobId, &Job),
     pinned: Vec<Variable>,
     dir: &JobDir,
 ) -> Result<Program, Refused> {
@@ -214,7 +215,8 @@ fn agent(
     let feature = plan.features.get(id).ok_or("the plan has no such feature")?;
     let (role, agent) = spec.role_named(feature_spec, role).ok_or("the plan has no such role")?;
     let agent = spec.agents.get(agent).ok_or("the plan has no such agent")?;
-    let text = brief(ctx, spec, feature_spec, feature, role)?;
+    let told = (answers_to(run, id), run.messages_told(job_id).collect());
+    let text = brief(ctx, spec, feature_spec, feature, role, &told)?;
     let file = dir.file(PROMPT);
     write_prompt(&file, &text).map_err(|error| later(&file.display(), &error))?;
     let mut env = variables::narrowed(pinned, &spec.env_pass);
@@ -256,6 +258,7 @@ fn brief(
     feature_spec: &FeatureSpec,
     feature: &Feature,
     role: Role,
+    (answers, messages): &(Vec<(&str, &Answer)>, Vec<&Message>),
 ) -> Result<String, Refused> {
     let pinned = |id| Ok::<_, Refused>(String::from_utf8_lossy(&ctx.pinned(id)?).into_owned());
     let task = pinned(&feature_spec.prompt)?;
@@ -274,8 +277,16 @@ fn brief(
         conflict: feature.conflict.as_deref().unwrap_or_default(),
         feedback: feature.feedback.as_ref(),
         evidence: &evidence,
+        answers,
+        messages,
     };
     Ok(brief.text())
+}
+
+/// What agents of a feature asked, and what people answered, oldest first.
+fn answers_to<'r>(run: &'r Run, feature: &FeatureId) -> Vec<(&'r str, &'r Answer)> {
+    let of = run.questions.values().filter(|one| one.feature.as_ref() == Some(feature));
+    of.filter_map(|question| Some((question.text.as_str(), question.answer()?))).collect()
 }
 
 /// The job whose output is the evidence for the next builder of the feature.

@@ -25,6 +25,7 @@ mod route;
 mod silences;
 mod snapshots;
 mod stalls;
+mod typing;
 mod variables;
 mod what;
 mod workers;

@@ -20,6 +20,7 @@ use super::ports::Ports;
 use super::repos::Repos;
 use super::results;
 use super::snapshots::Watch;
+use super::typing::Typing;
 use super::what::{self, Failure, What};
 use crate::clock;
 use crate::engine::{Dispatch, Target};
@@ -257,6 +258,14 @@ impl Dispatch for Adapters {
             }
             Effect::UpdateTarget { feature, merged } => {
                 self.git(target, key, feature, What::Update { merged });
+            }
+            Effect::TypeMessage { feature, job, message, seq, text } => {
+                let name = self.want(target, key);
+                let nonce = target.run.jobs.get(&job).map(|job| job.nonce.clone());
+                let (ctx, wanted) = (Arc::clone(&self.ctx), Arc::clone(&self.wanted));
+                if let Some(nonce) = nonce {
+                    Typing { ctx, name, wanted, feature, job, nonce, message, seq, text }.begin();
+                }
             }
             Effect::AwaitRetry { feature, wait } => self.await_retry(target, key, feature, wait),
             Effect::AwaitRepo { feature } => self.git(target, key, feature, What::AwaitRepo),

@@ -32,6 +32,10 @@ pub(super) fn is_urgent(request: &Request) -> bool {
         | Command::ResumeLanes { .. }
         | Command::Rollback { .. }
         | Command::Restore { .. }
+        | Command::Ask { .. }
+        | Command::AnswerQuestion { .. }
+        | Command::Send { .. }
+        | Command::Receive { .. }
         | Command::StartAgent { .. }
         | Command::RegisterProject { .. }
         | Command::RemoveProject { .. }

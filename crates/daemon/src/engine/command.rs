@@ -3,7 +3,8 @@
 use tidegate_core::cleanup::{CleanupEnd, CleanupScope, Removal, Restoration};
 use tidegate_core::home::Place;
 use tidegate_core::ids::{
-    AdhocId, AgentId, BlobId, FeatureId, LaneName, Oid, ProjectId, RoleName, RunId,
+    AdhocId, AgentId, BlobId, FeatureId, JobId, LaneName, Oid, ProjectId, QuestionId, RoleName,
+    RunId,
 };
 use tidegate_core::pause::Scope;
 use tidegate_core::run::Work;
@@ -142,6 +143,44 @@ pub enum Command {
         /// What its builder is told.
         comments: String,
     },
+    /// Ask people something, from inside a job.
+    Ask {
+        /// The job.
+        job: JobId,
+        /// What it asks.
+        text: String,
+        /// The answers that it offers.
+        choices: Vec<String>,
+    },
+    /// Answer a question.
+    AnswerQuestion {
+        /// Which.
+        question: QuestionId,
+        /// The words, or one of the offered answers by its number.
+        answer: Wording,
+        /// Who answers.
+        actor: String,
+    },
+    /// Send a message to the agent of a feature.
+    Send {
+        /// Which run.
+        run: RunId,
+        /// Which of its features.
+        feature: FeatureId,
+        /// What it says.
+        text: String,
+        /// Who sends it.
+        actor: String,
+    },
+    /// Note that a job fetched messages, or has acted on them.
+    Receive {
+        /// The job.
+        job: JobId,
+        /// Their numbers.
+        messages: Vec<u32>,
+        /// Whether it has acted on them.
+        acted: bool,
+    },
     /// Start an agent for a launcher.
     StartAgent {
         /// Which run.
@@ -177,6 +216,15 @@ pub enum Command {
         /// Where it is now.
         place: Place,
     },
+}
+
+/// How an answer is given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wording {
+    /// In words; those of an offered answer are that answer.
+    Text(String),
+    /// By the number of an offered answer, from 1.
+    Choice(u32),
 }
 
 /// A run to be made.
@@ -238,6 +286,10 @@ impl Command {
             Self::PauseLanes { .. } => "lane.pause",
             Self::ResumeLanes { .. } => "lane.resume",
             Self::Rollback { .. } => "feature.rollback",
+            Self::Ask { .. } => "question.ask",
+            Self::AnswerQuestion { .. } => "question.answer",
+            Self::Send { .. } => "feature.send",
+            Self::Receive { .. } => "message.receive",
             Self::StartAgent { .. } => "agent.start",
             Self::Nudge { .. } => "run.nudge",
             Self::RegisterProject { .. } => "project.register",

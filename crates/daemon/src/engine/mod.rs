@@ -11,6 +11,7 @@ mod endings;
 mod handle;
 mod live;
 mod open;
+mod people;
 mod record;
 mod recover;
 mod repeat;
@@ -19,7 +20,7 @@ mod run_loop;
 mod turn;
 mod turns;
 
-pub use command::{Command, Idempotency, Submit};
+pub use command::{Command, Idempotency, Submit, Wording};
 pub use dispatch::{Dispatch, Target};
 pub use handle::{Answer, Handle, Inbox, Message, Reports, Request, inbox};
 pub use recover::{Recovered, recover};

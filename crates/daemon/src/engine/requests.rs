@@ -106,6 +106,12 @@ impl AtWork<'_, '_, '_, '_> {
                 let (actor, comments) = (actor.clone(), comments.clone());
                 self.input(run, &Input::Deny { feature, commit, actor, comments })
             }
+            Command::Ask { job, text, choices } => self.ask(job, text, choices),
+            Command::AnswerQuestion { question, answer, actor } => {
+                self.answer_question(question, answer, actor)
+            }
+            Command::Send { run, feature, text, actor } => self.send(run, feature, text, actor),
+            Command::Receive { job, messages, acted } => self.receive(job, messages, *acted),
             Command::StartAgent { run, agent, role, argv, terminal } => {
                 let (agent, role, argv) = (agent.clone(), role.clone(), argv.clone());
                 let mut outcome =
@@ -324,7 +330,7 @@ pub(super) fn not_found(what: &str, name: &str) -> Problem {
     Problem::new(ErrorCode::NotFound, format!("no {what} `{name}`"))
 }
 
-fn refusal(refused: &Rejected, run: &RunId) -> Problem {
+pub(super) fn refusal(refused: &Rejected, run: &RunId) -> Problem {
     let code = match refused {
         Rejected::Already(_) | Rejected::NotWhile(_) | Rejected::Late(_) => {
             ErrorCode::InvalidStatusTransition

@@ -11,9 +11,9 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tidegate_core::ids::{AgentId, FeatureId, InvalidName, RoleName, RunId};
 use tidegate_protocol::{
-    ApproveRequest, Asked, CleanupRequest, DenyRequest, LanesRequest, PauseRequest,
-    PriorityRequest, Problem, RestoreRequest, RetryRequest, RollbackRequest, StartAgentRequest,
-    StopDaemonRequest, Text,
+    AnswerRequest, ApproveRequest, Asked, CleanupRequest, DenyRequest, LanesRequest, PauseRequest,
+    PriorityRequest, Problem, RestoreRequest, RetryRequest, RollbackRequest, SendRequest,
+    StartAgentRequest, StopDaemonRequest, Text,
 };
 
 use super::app::App;
@@ -55,6 +55,7 @@ macro_rules! named {
 }
 
 named!(
+    AnswerRequest,
     ApproveRequest,
     CleanupRequest,
     DenyRequest,
@@ -64,6 +65,7 @@ named!(
     RestoreRequest,
     RetryRequest,
     RollbackRequest,
+    SendRequest,
 );
 
 /// One command at work.

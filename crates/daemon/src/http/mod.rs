@@ -10,6 +10,7 @@ mod commands;
 mod findings;
 mod guard;
 mod peer;
+mod people;
 mod projects;
 mod reads;
 mod reply;

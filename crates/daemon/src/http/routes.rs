@@ -14,7 +14,8 @@ use tidegate_protocol::{ErrorCode, Problem};
 use super::app::App;
 use super::guard::guard;
 use super::{
-    cleanups, commands, projects, reads, reply, reviews, runtime, stream, submit, terminal, turns,
+    cleanups, commands, people, projects, reads, reply, reviews, runtime, stream, submit, terminal,
+    turns,
 };
 
 /// All routes of the API.
@@ -37,6 +38,11 @@ pub(super) fn router(app: Arc<App>) -> Router {
         .route("/runs/{id}/pause", post(turns::pause))
         .route("/runs/{id}/resume", post(turns::resume))
         .route("/runs/{id}/priority", post(turns::priority))
+        .route("/runs/{id}/send", post(people::send))
+        .route("/questions", post(people::ask))
+        .route("/questions/{id}/answer", post(people::answer))
+        .route("/messages/received", post(people::received))
+        .route("/inbox", get(people::inbox))
         .route("/lanes", get(reads::lanes))
         .route("/lanes/pause", post(turns::pause_lanes))
         .route("/lanes/resume", post(turns::resume_lanes))

@@ -9,11 +9,13 @@ use tidegate_protocol::AttentionDoc;
 use super::derive::Derived;
 use super::feature_doc::unblocks;
 use super::moment::stamp;
+use super::people::of_questions;
 
 /// Everything of a run that waits for a person, or that a person should know.
 pub(super) fn attention(derived: &Derived) -> Vec<AttentionDoc> {
     let run = &derived.run;
     let mut found = Vec::new();
+    of_questions(run, &mut found);
     of_features(run, &mut found);
     for (job, why) in &derived.odd {
         found.push(AttentionDoc {
@@ -140,6 +142,8 @@ fn of_features(run: &Run, found: &mut Vec<AttentionDoc>) {
                 ),
                 commit,
             },
+            // Its questions are told already.
+            FeatureState::Blocked(Block::Input { .. }) => continue,
             FeatureState::Blocked(block) if !block.ends_by_itself() => AttentionDoc {
                 reason: block.word().to_owned(),
                 feature: Some(id.to_string()),
@@ -187,6 +191,7 @@ fn block_job(block: &Block) -> Option<String> {
         | Block::Resources { .. }
         | Block::Git { .. }
         | Block::Collision { .. }
+        | Block::Input { .. }
         | Block::Review { .. }
         | Block::SilentRevert { .. }
         | Block::PushRefused { .. }
@@ -217,6 +222,7 @@ pub(super) fn in_words(block: &Block) -> String {
         Block::LocalBehind { why, .. } => {
             format!("it is pushed, and the local target cannot follow: {why}")
         }
+        Block::Input { role } => format!("its {} asked and waits for an answer", role.word()),
         Block::Review { detail } => format!("its reviewer gave no verdict: {detail}"),
         Block::Quarantine { job, detail } => format!("job {job}: {detail}"),
     }

@@ -9,6 +9,7 @@ use super::evidence::evidence;
 use super::explain::{event_facts, fact, job_fact, no_daemon, to_resume};
 use super::furnished::furnished_facts;
 use super::job_doc::end_in_words;
+use super::people::people_facts;
 use super::place::HomePaths;
 use super::run_doc::Facts;
 use super::waiting::{barrier, feature_waits_for};
@@ -42,6 +43,7 @@ pub fn explain_feature(
     if let Some(feedback) = &feature.feedback {
         found.push(fact("feedback", feedback_line(feedback)));
     }
+    people_facts(run, id, &mut found);
     found.extend(event_facts(events));
     let waits = feature_waits_for(run, spec, plan, id);
     let needed = attention(facts.derived)

@@ -184,6 +184,7 @@ fn paths_of(block: &Block) -> Vec<String> {
         | Block::RepoHeld { .. }
         | Block::Resources { .. }
         | Block::Git { .. }
+        | Block::Input { .. }
         | Block::Review { .. }
         | Block::SilentRevert { .. }
         | Block::PushRefused { .. }
@@ -221,6 +222,9 @@ pub(super) fn unblocks(
         Block::PushRefused { .. } => format!("let the remote take it, then `{retry}`"),
         Block::Diverged { .. } => {
             format!("bring the target and its remote together, then `{retry}`")
+        }
+        Block::Input { .. } => {
+            format!("`tidegate inbox` has the question: answer it, or `{retry}` to go on without")
         }
         Block::Review { .. } => {
             format!("`tidegate approve {run} --feature {feature}`, `tidegate deny` or `{retry}`")

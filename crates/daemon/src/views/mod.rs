@@ -23,6 +23,7 @@ mod list;
 mod load;
 mod moment;
 mod order;
+mod people;
 mod place;
 mod run_doc;
 mod sight;
@@ -44,6 +45,7 @@ pub use job_terminal::JobTerminal;
 pub use kin::JobPlace;
 pub use list::{EVENTS_PER_PAGE, EventQuery, RUNS_PER_PAGE, RunQuery, WaveQuery};
 pub use order::{most_relevant, screen_rank, sort_for_screen, wave_rank};
+pub use people::InboxQuery;
 pub use place::HomePaths;
 pub use run_doc::{Facts, Recorded, run_document};
 pub use sight::Sight;
@@ -52,6 +54,7 @@ pub use viewer::Viewer;
 
 /// The kinds of all events.
 pub fn event_kinds() -> impl Iterator<Item = &'static str> {
-    tidegate_store::KINDS.iter().chain(tidegate_store::HOME_KINDS).copied()
+    let of_runs = tidegate_store::KINDS.iter().chain(tidegate_store::TALK_KINDS);
+    of_runs.chain(tidegate_store::HOME_KINDS).copied()
 }
 pub use waiting::QueuePlace;

@@ -5,11 +5,12 @@ use std::path::Path;
 use tidegate_core::ids::{FeatureId, RunId};
 use tidegate_core::run::Run;
 use tidegate_protocol::{
-    DaemonDoc, ErrorCode, EventView, ExplainDoc, FeatureList, JobList, LaneList, Problem,
-    ProjectDoc, ProjectList, RunDoc,
+    AttentionDoc, DaemonDoc, ErrorCode, EventView, ExplainDoc, FeatureList, JobList, LaneList,
+    Problem, ProjectDoc, ProjectList, RunDoc,
 };
 use tidegate_store::{EventFilter, OpenError, Reader, Resolved, StoreError, View};
 
+use super::attention::attention;
 use super::daemon_doc::{lock_document, name_supervisor};
 use super::derive::{Derived, derive};
 use super::event_view::event_view;
@@ -190,6 +191,17 @@ impl Viewer {
     pub(super) fn derived(&mut self, prefix: &str) -> Result<Run, Problem> {
         let loaded = self.load(prefix)?;
         Ok(self.look(&loaded).1.run)
+    }
+
+    /// The run as it stands by what is seen now, and what of it waits for a person.
+    pub(super) fn run_and_attention(
+        &mut self,
+        prefix: &str,
+    ) -> Result<(Run, Vec<AttentionDoc>), Problem> {
+        let loaded = self.load(prefix)?;
+        let (_, derived) = self.look(&loaded);
+        let attention = attention(&derived);
+        Ok((derived.run, attention))
     }
 
     /// The home's paths.

@@ -4,11 +4,12 @@ use tidegate_core::ids::{FeatureId, QueueKey, RunId};
 use tidegate_core::pause::{Pause, Scope};
 use tidegate_core::plan::{OnFailure, PlanSpec};
 use tidegate_core::run::{
-    Feature, FeatureState, LandStep, Plan, Run, Status, WorkStep, awaits_person,
+    Block, Feature, FeatureState, LandStep, Plan, Run, Status, WorkStep, awaits_person,
 };
 
 use super::attention::in_words;
 use super::moment::stamp;
+use super::people::asked_by;
 use super::words::living_agents;
 
 /// Where a pending run stands in its queue.
@@ -140,6 +141,7 @@ pub(super) fn feature_waits_for(
         FeatureState::InReview => {
             awaits_person(spec, feature).then(|| "a person's consent to land its commit".to_owned())
         }
+        FeatureState::Blocked(Block::Input { .. }) => Some(asked_by(run, id)),
         FeatureState::Blocked(block) => Some(in_words(block)),
         FeatureState::Working {
             step:

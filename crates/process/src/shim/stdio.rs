@@ -37,12 +37,17 @@ impl Stdio {
                 ours.output.0 = Some(pty.master.try_clone()?);
                 theirs.output = Some((pty.slave.try_clone()?, pty.slave.try_clone()?));
                 theirs.input = Some(pty.slave.try_clone()?);
+                // What is typed by number is journaled; what is typed by those attached is not.
+                ours.input = Some(pty.master.try_clone()?);
                 ours.terminal = Some((pty, size));
             }
         }
         match spec.stdin {
             Stdin::Null => {}
-            Stdin::File(_) => theirs.input = None,
+            Stdin::File(_) => {
+                theirs.input = None;
+                ours.input = None;
+            }
             Stdin::Pipe => {
                 let (reader, writer) = pipe(Reads::Job)?;
                 theirs.input = Some(reader);

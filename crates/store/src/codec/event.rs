@@ -1,7 +1,7 @@
 //! Facts of runs. The kind stands in a column of its own; the body has the rest.
 
 use serde_json::{Map, Value};
-use tidegate_core::run::Event;
+use tidegate_core::run::{Event, Talk};
 
 use super::json::{Fields, Malformed, put, take};
 
@@ -26,31 +26,64 @@ pub(super) fn read_versioned(body: &str) -> Result<Fields, Malformed> {
     }
 }
 
-macro_rules! events {
-    ($($variant:ident $kind:literal { $($place:tt $field:ident $how:tt),* $(,)? }),* $(,)?) => {
-        fn put_event(event: &Event) -> Map<String, Value> {
+/// Declares a set of facts: both ways of their bodies, and their kinds. One set may stand within another.
+macro_rules! facts {
+    (
+        $type:ident by $put:ident, $take:ident, $kinds:ident $(around $inner:ident by $put_inner:ident)?;
+        $($variant:ident $kind:literal { $($place:tt $field:ident $how:tt),* $(,)? }),* $(,)?
+    ) => {
+        fn $put(fact: &$type) -> Map<String, Value> {
             let mut map = Map::new();
-            match event {
-                $(Event::$variant { $($place: $field),* } => {
+            match fact {
+                $($type::$inner(inner) => return $put_inner(inner),)?
+                $($type::$variant { $($place: $field),* } => {
                     $( put!(map, $field, $how); )*
                 })*
             }
             map
         }
 
-        fn take_event(kind: &str, fields: &mut Fields) -> Result<Event, Malformed> {
+        fn $take(kind: &str, fields: &mut Fields) -> Result<$type, Malformed> {
             Ok(match kind {
-                $($kind => Event::$variant { $($place: take!(fields, $how)),* },)*
+                $($kind => $type::$variant { $($place: take!(fields, $how)),* },)*
                 _ => return Err(Malformed::new(format!("unknown kind {kind:?}"))),
             })
         }
 
-        /// The kinds of a run's facts.
-        pub const KINDS: &[&str] = &[$($kind),*];
+        /// The kinds of a set of a run's facts.
+        pub const $kinds: &[&str] = &[$($kind),*];
     };
 }
 
-events! {
+facts! {
+    Talk by put_talk, take_talk, TALK_KINDS;
+    Asked "question-asked" { question question "question", asked asked flat },
+    Answered "question-answered" {
+        question question "question",
+        feature feature "feature",
+        answer answer flat,
+    },
+    MessageSent "message-sent" {
+        feature feature "feature",
+        message message "message",
+        text text "text",
+        by by "by",
+        at at "at",
+    },
+    MessageWritten "message-written" {
+        feature feature "feature",
+        message message "message",
+        job job "job",
+        way way "way",
+    },
+    MessageRefused "message-refused" { feature feature "feature", message message "message", job job "job" },
+    MessageAccepted "message-accepted" { feature feature "feature", message message "message", job job "job" },
+    MessageConsumed "message-consumed" { feature feature "feature", message message "message", job job "job" },
+    MessageFailed "message-failed" { feature feature "feature", message message "message" },
+}
+
+facts! {
+    Event by put_event, take_event, KINDS around Talk by put_talk;
     Submitted "submitted" { 0 submitted flat },
     Claimed "daemon-claimed" { supervisor supervisor "supervisorId", at at "at" },
     Adopted "daemon-adopted" { supervisor supervisor "supervisorId" },
@@ -171,7 +204,11 @@ pub(crate) fn read_event(kind: &str, body: &str) -> Result<Event, Malformed> {
         "launcher-started" => Some(fields.take("launcherPid")?),
         _ => None,
     };
-    let event = take_event(kind, &mut fields)?;
+    let event = if TALK_KINDS.contains(&kind) {
+        Event::Talk(take_talk(kind, &mut fields)?)
+    } else {
+        take_event(kind, &mut fields)?
+    };
     fields.end()?;
     if told != launcher_pid(&event) {
         return Err(Malformed::new("is not the pid of the start").inside("launcherPid"));

@@ -114,6 +114,7 @@ tagged!(Block by "reason" {
     Resources "resources" { detail detail "detail" },
     Git "git" { detail detail "detail" },
     Collision "collision" { with with "with", paths paths "paths", waits waits "waits" },
+    Input "input" { role role "role" },
     Review "review" { detail detail "detail" },
     SilentRevert "silent_revert" { losses losses "losses" },
     PushRefused "push_refused" { detail detail "detail" },

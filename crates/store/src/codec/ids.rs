@@ -3,7 +3,7 @@
 use tidegate_core::command::CommandId;
 use tidegate_core::ids::{
     AdhocId, AgentId, AgentName, BlobId, FeatureId, GateName, JobId, LaneName, Oid, ProjectId,
-    QueueKey, RoleName, RunId,
+    QuestionId, QueueKey, RoleName, RunId,
 };
 use tidegate_core::time::{BootMs, WallMs};
 
@@ -39,6 +39,7 @@ named!(
     CommandId by |text: String| CommandId::new(text).map_err(|e| refused(&e)),
     RunId by |text: String| RunId::new(text).map_err(|e| refused(&e)),
     JobId by |text: String| JobId::parse(&text).map_err(|e| refused(&e)),
+    QuestionId by |text: String| QuestionId::parse(&text).map_err(|e| refused(&e)),
     Oid by |text: String| Oid::new(text).ok_or_else(|| Malformed::new("is no object id")),
     BlobId by |text: String| BlobId::new(text).ok_or_else(|| Malformed::new("is no blob id")),
 );

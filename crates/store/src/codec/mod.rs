@@ -12,6 +12,7 @@ mod ids;
 pub(crate) mod json;
 mod launcher;
 mod manifest;
+mod people;
 mod plan;
 mod run;
 #[cfg(test)]
@@ -20,7 +21,7 @@ pub(crate) mod samples;
 mod tests;
 mod text;
 
-pub use event::KINDS;
+pub use event::{KINDS, TALK_KINDS};
 pub(crate) use event::{event_body, read_event};
 pub use home::HOME_KINDS;
 pub(crate) use home::{home_body, read_home_event};

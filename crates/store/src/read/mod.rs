@@ -6,6 +6,7 @@ mod home;
 mod kept;
 mod list;
 mod parts;
+mod people;
 mod run;
 mod turns;
 mod view;

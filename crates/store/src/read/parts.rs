@@ -93,7 +93,10 @@ impl View<'_> {
 }
 
 /// Says whose part it is that does not read back.
-fn understood<T>(run: &RunId, rows: Vec<Result<T, Malformed>>) -> Result<Vec<T>, StoreError> {
+pub(super) fn understood<T>(
+    run: &RunId,
+    rows: Vec<Result<T, Malformed>>,
+) -> Result<Vec<T>, StoreError> {
     let rows: Result<_, Corrupt> =
         rows.into_iter().map(|row| row.map_err(|error| corrupt(Some(run), &error))).collect();
     Ok(rows?)

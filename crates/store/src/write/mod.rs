@@ -2,6 +2,7 @@
 
 mod command;
 mod log;
+mod people;
 mod projection;
 mod save;
 #[cfg(test)]

@@ -6,6 +6,7 @@ use tidegate_core::run::{Event, Run};
 use tidegate_core::time::WallMs;
 
 use super::log::Log;
+use super::people;
 use super::projection;
 use crate::chain;
 use crate::error::{Corrupt, Doing as _, StoreError};
@@ -52,6 +53,7 @@ impl Savepoint<'_> {
             projection::write_features(conn, before, after)?;
             projection::write_jobs(conn, before, after)?;
             projection::write_agents(conn, before, after)?;
+            people::write_people(conn, before, after)?;
             projection::write_outbox(conn, before, after, marks.last_seq, at)
         })
     }

@@ -3,14 +3,15 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use rusqlite::Connection;
-use tidegate_core::ids::{FeatureId, JobId, RunId};
+use tidegate_core::ids::{FeatureId, JobId, QuestionId, RunId};
 use tidegate_core::run::{Feature, Job, JobState};
 use tidegate_core::time::WallMs;
 
+use super::people::{write_message, write_question};
 use super::projection::{write_feature, write_job};
 use crate::codec::samples;
 use crate::error::StoreError;
-use crate::row::{FeatureRow, JobRow};
+use crate::row::{FeatureRow, JobRow, MessageRow, QuestionRow};
 use crate::store::{Options, Store};
 
 /// A store whose rows need no run of their own.
@@ -60,5 +61,18 @@ fn schema_takes_a_job_of_every_purpose_and_end() {
     for (number, each) in (1..).zip(jobs) {
         let shown = format!("{each:?}");
         job(&store.conn, number, each).unwrap_or_else(|error| panic!("{shown}: {error}"));
+    }
+}
+
+#[test]
+fn schema_takes_a_question_of_every_fate_and_a_message_however_far_it_came() {
+    let (_home, store) = lone_rows();
+    for (number, question) in (1..).zip(samples::questions()) {
+        let row = QuestionRow { id: QuestionId::new(RunId::from_parts(1, 1), number), question };
+        write_question(&store.conn, 1, &row).unwrap_or_else(|error| panic!("{row:?}: {error}"));
+    }
+    for (number, message) in (1..).zip(samples::messages()) {
+        let row = MessageRow { number, message };
+        write_message(&store.conn, 1, &row).unwrap_or_else(|error| panic!("{row:?}: {error}"));
     }
 }

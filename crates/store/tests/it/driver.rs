@@ -2,7 +2,7 @@
 //! its open effects, grants, commands, and now and then something late or foreign.
 
 use tidegate_core::exit::{Exit, Identity, Reason, Started};
-use tidegate_core::ids::{AgentId, FeatureId, GateName, JobId, Oid};
+use tidegate_core::ids::{AgentId, FeatureId, GateName, JobId, Oid, QuestionId};
 use tidegate_core::launcher::{
     AgentDisposition, AgentEnd, AgentProcess, Finalized, Journal, Registered,
 };
@@ -10,7 +10,7 @@ use tidegate_core::plan::Role;
 use tidegate_core::run::{
     CaptureOutcome, Captured, CommitOutcome, ConflictOutcome, Effect, EffectKey, Grant, Ingested,
     Input, InspectOutcome, MergeOutcome, Merged, PlannedChange, Report, ResultOutcome,
-    RollbackOutcome, Run, Tested, UpdateOutcome, WorktreeOutcome,
+    RollbackOutcome, Run, Tested, TypeOutcome, UpdateOutcome, WorktreeOutcome,
 };
 use tidegate_core::time::WallMs;
 
@@ -178,6 +178,7 @@ fn answer(chance: &mut Chance, effect: &Effect) -> Report {
         Effect::PrepareConflict { .. }
         | Effect::ReadResult { .. }
         | Effect::Inspect { .. }
+        | Effect::TypeMessage { .. }
         | Effect::WatchWorktree { .. }
         | Effect::Capture { .. }
         | Effect::Rollback { .. } => crew_answer(chance, effect).unwrap(),
@@ -226,6 +227,12 @@ fn crew_answer(chance: &mut Chance, effect: &Effect) -> Option<Report> {
                 1 => ConflictOutcome::Failed { detail: "git said no".into() },
                 _ => ConflictOutcome::Prepared { paths: paths() },
             },
+        },
+        Effect::TypeMessage { feature, job, message, .. } => Report::MessageTyped {
+            feature: feature.clone(),
+            message: *message,
+            job: job.clone(),
+            outcome: if chance.one_in(4) { TypeOutcome::Refused } else { TypeOutcome::Written },
         },
         Effect::Inspect { feature, commit, .. } => Report::Inspected {
             feature: feature.clone(),
@@ -284,6 +291,24 @@ fn grant(chance: &mut Chance, run: &Run, feature: FeatureId) -> Grant {
     }
 }
 
+/// What passes between agents and people.
+fn people(chance: &mut Chance, run: &Run, features: Vec<FeatureId>) -> Input {
+    let number = u32::try_from(chance.below(4)).unwrap() + 1;
+    let job = run.jobs.keys().next_back().cloned().unwrap_or(JobId::new(run.id.clone(), 1));
+    let (text, actor) = ("mind the tide".to_owned(), "user".to_owned());
+    match (chance.below(4), features.into_iter().next()) {
+        (0, _) => Input::Ask { job, text, choices: vec!["left".into()] },
+        (1, _) => {
+            let question = QuestionId::new(run.id.clone(), number);
+            let choice = chance.one_in(2).then_some(1);
+            Input::AnswerQuestion { question, text, choice, actor }
+        }
+        (2, _) => Input::Receive { job, messages: vec![number], acted: chance.one_in(2) },
+        (_, Some(feature)) => Input::Send { feature, text, actor },
+        (_, None) => Input::Claim { supervisor: "s".into() },
+    }
+}
+
 /// An input that may fit the run.
 pub(crate) fn input(chance: &mut Chance, run: &Run) -> Input {
     let open: Vec<(EffectKey, Effect)> = run.outstanding().into_iter().collect();
@@ -313,6 +338,7 @@ pub(crate) fn input(chance: &mut Chance, run: &Run) -> Input {
                 Some(_) | None => Input::Grant(grant(chance, run, feature)),
             }
         }
+        11 => people(chance, run, features),
         _ if open.is_empty() => Input::Claim { supervisor: "s".into() },
         _ => {
             let (key, effect) = open[chance.below(open.len())].clone();

@@ -106,6 +106,7 @@ impl World {
             }
             Effect::AwaitRetry { feature, wait } => (wait.left_ms(self.clock.boot()) == 0)
                 .then(|| Report::RetryDue { feature: feature.clone() }),
+            Effect::TypeMessage { .. } => self.type_message(effect),
             Effect::AwaitRepo { feature } => Some(Report::RepoFree { feature: feature.clone() }),
             Effect::SuperviseJob { .. }
             | Effect::StopJob { .. }

@@ -68,6 +68,7 @@ impl World {
             | Effect::UpdateTarget { .. }
             | Effect::AwaitClean { .. }
             | Effect::AwaitRetry { .. }
+            | Effect::TypeMessage { .. }
             | Effect::AwaitRepo { .. }
             | Effect::WatchWorktree { .. }
             | Effect::Capture { .. }

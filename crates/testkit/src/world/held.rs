@@ -45,6 +45,7 @@ pub(super) fn held(effect: &Effect) -> Option<Held> {
         | Effect::StopJob { .. }
         | Effect::WatchAgents { .. }
         | Effect::SweepAgents { .. }
+        | Effect::TypeMessage { .. }
         | Effect::ReadResult { .. } => None,
     }
 }

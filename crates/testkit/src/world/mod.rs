@@ -23,6 +23,7 @@ mod repo;
 mod scenario;
 mod schedule;
 mod shim;
+mod talk;
 mod trace;
 mod trouble;
 mod turn_orders;

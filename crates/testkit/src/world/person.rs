@@ -30,6 +30,7 @@ impl World {
         let Some(daemon) = &self.daemon else { return };
         let runs: Vec<Run> = daemon.engine.runs().cloned().collect();
         self.order_turns(&runs);
+        self.talk(&runs);
         for run in &runs {
             self.help_launcher(run);
             for (feature, help) in needs(run) {
@@ -148,8 +149,9 @@ fn needs(run: &Run) -> Vec<(FeatureId, Help)> {
                 | Block::PushRefused { .. }
                 | Block::Diverged { .. }
                 | Block::Collision { waits: false, .. } => Help::Retry,
-                // What waits for a person's consent was met above.
-                Block::Collision { waits: true, .. }
+                // What waits for a person's consent was met above, and answers are given elsewhere.
+                Block::Input { .. }
+                | Block::Collision { waits: true, .. }
                 | Block::Review { .. }
                 | Block::SilentRevert { .. } => return None,
                 Block::Quarantine { job, .. } => Help::EndJob(job.clone()),

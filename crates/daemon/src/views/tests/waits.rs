@@ -52,6 +52,7 @@ fn blocks() -> Vec<Block> {
         Block::PushRefused { detail: text() },
         Block::Diverged { detail: text() },
         Block::LocalBehind { merged: merged(), paths: paths(), why: text() },
+        Block::Input { role: Role::Builder },
         Block::Review { detail: text() },
         Block::Quarantine { job: job(), detail: text() },
     ];
@@ -68,6 +69,7 @@ fn blocks() -> Vec<Block> {
             | Block::PushRefused { .. }
             | Block::Diverged { .. }
             | Block::LocalBehind { .. }
+            | Block::Input { .. }
             | Block::Review { .. }
             | Block::Quarantine { .. } => {}
         }

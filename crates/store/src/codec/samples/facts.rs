@@ -166,6 +166,7 @@ fn feature_events() -> Vec<Event> {
 /// Samples of every fact of a run.
 pub(crate) fn events() -> Vec<Event> {
     let mut events = run_events();
+    events.extend(super::people::events());
     events.extend(feature_events());
     events
 }

@@ -122,6 +122,7 @@ pub(super) fn blocks() -> Vec<Block> {
         Block::Resources { detail: detail() },
         Block::Git { detail: detail() },
         Block::Collision { with: feature("berths"), paths: paths(), waits: true },
+        Block::Input { role: Role::Qa },
         Block::Review { detail: detail() },
         Block::SilentRevert { losses: paths() },
         Block::PushRefused { detail: detail() },

@@ -160,6 +160,10 @@ impl World {
                 Command::RetryFeature { .. }
                 | Command::Approve { .. }
                 | Command::Deny { .. }
+                | Command::Ask { .. }
+                | Command::AnswerQuestion { .. }
+                | Command::Send { .. }
+                | Command::Receive { .. }
                 | Command::Hold { .. }
                 | Command::Prioritise { .. }
                 | Command::CleanUp { .. }
