@@ -304,7 +304,10 @@ impl Command {
             Self::RetryFeature { run, feature, .. }
             | Self::Approve { run, feature, .. }
             | Self::Deny { run, feature, .. }
+            | Self::Send { run, feature, .. }
             | Self::Rollback { run, feature, .. } => (Some(run), Some(feature)),
+            Self::Ask { job, .. } | Self::Receive { job, .. } => (Some(job.run()), None),
+            Self::AnswerQuestion { question, .. } => (Some(question.run()), None),
             Self::Restore { restoration, .. } => {
                 (Some(&restoration.run), Some(&restoration.feature))
             }

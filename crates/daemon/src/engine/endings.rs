@@ -121,6 +121,7 @@ fn blocked(id: &FeatureId, feature: &Feature, block: &Block) -> Option<Problem> 
         | Block::RepoHeld { .. }
         | Block::Resources { .. }
         | Block::Collision { .. }
+        | Block::Input { .. }
         | Block::LocalBehind { .. } => None,
         Block::Conflict { paths } => Some(conflict(id, feature, paths)),
         Block::TargetMissing => new(ErrorCode::TargetMissing, "its target does not exist"),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use tidegate_core::ids::{
-    AdhocId, AgentName, BlobId, FeatureId, GateName, LaneName, ProjectId, QueueKey, RoleName, RunId,
+    AdhocId, AgentName, FeatureId, GateName, LaneName, ProjectId, QueueKey, RoleName, RunId,
 };
 use tidegate_core::launcher::{Launcher, LauncherSpec, Selection, SelectionStyle};
 use tidegate_core::manifest::Manifest;

@@ -1,7 +1,5 @@
 //! Samples of the facts about questions and messages.
 
-#![expect(clippy::unwrap_used, reason = "tests")]
-
 use tidegate_core::ids::{FeatureId, QuestionId};
 use tidegate_core::run::{
     Answer, Closing, Delivery, Event, Fate, Message, Question, Talk, Typed, Way,
