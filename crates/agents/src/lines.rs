@@ -99,7 +99,7 @@ mod tests {
     fn memory_for_a_line_is_bounded_by_the_longest_that_is_allowed() {
         let mut splitter = Splitter::default();
         for _ in 0..64 {
-            splitter.feed(&[b'x'; 1024 * 1024], |_| panic!("no line has ended"));
+            splitter.feed(&vec![b'x'; 1024 * 1024], |_| panic!("no line has ended"));
             assert!(splitter.open.capacity() <= 2 * LINE_BYTES_MAX);
         }
         assert_eq!(splitter.open.capacity(), KEPT_BYTES);
