@@ -108,6 +108,8 @@ pub enum HomeEvent {
     CommandCompleted(Box<CommandFact>),
     /// A command of an operator was refused, or its work ended badly.
     CommandFailed(Box<CommandFact>),
+    /// The work that a command had started in the background of a lane ended; badly with a code.
+    BackgroundEnded(Box<CommandFact>),
 }
 
 /// Where a project's repository is.
@@ -152,6 +154,7 @@ impl HomeEvent {
             Self::CommandAccepted(_) => "command-accepted",
             Self::CommandCompleted(_) => "command-completed",
             Self::CommandFailed(_) => "command-failed",
+            Self::BackgroundEnded(_) => "background-ended",
         }
     }
 }
@@ -166,7 +169,8 @@ impl Home {
             // Where commands stand is told by their records; the log keeps the fact.
             | HomeEvent::CommandAccepted(_)
             | HomeEvent::CommandCompleted(_)
-            | HomeEvent::CommandFailed(_) => {}
+            | HomeEvent::CommandFailed(_)
+            | HomeEvent::BackgroundEnded(_) => {}
             HomeEvent::CleanupAsked { number, scope, .. } => {
                 let cleanup = Cleanup { number: *number, scope: scope.clone() };
                 self.cleanups.insert(*number, cleanup);

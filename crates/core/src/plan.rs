@@ -19,6 +19,8 @@ pub struct PlanSpec {
     pub source: BlobId,
     /// The pinned bytes of `tidegate.toml`, when there is one.
     pub config: Option<BlobId>,
+    /// The pinned bytes of the user's own config file, when there is one.
+    pub user_config: Option<BlobId>,
     /// Full name of the target ref, such as `refs/heads/main`.
     pub target: String,
     /// Waves in their order. Every feature is in exactly one.

@@ -161,6 +161,19 @@ mod tests {
     }
 
     #[test]
+    fn page_of_commands_names_every_code_as_it_is() {
+        let page = include_str!("../../../docs/commands.md");
+        let yes = |what| if what { "yes" } else { "no" };
+        for code in ErrorCode::ALL {
+            let row = page.lines().find(|line| line.starts_with(&format!("| `{code}` |")));
+            let row = row.unwrap_or_else(|| panic!("docs/commands.md does not name {code}"));
+            let (again, person) = (yes(code.is_retryable()), yes(code.requires_human()));
+            let end = format!("| {again} | {person} | {} |", code.http_status());
+            assert!(row.ends_with(&end), "{row}: {end}");
+        }
+    }
+
+    #[test]
     fn codes_of_success_ranges_are_none() {
         assert!(ErrorCode::ALL.iter().all(|code| code.http_status() >= 400));
         assert!(ErrorCode::ALL.iter().all(|code| code.exit_code() != ExitCode::Ok));

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::Timestamp;
+use crate::{Text, Timestamp};
 
 /// One command of an operator, from `GET /commands`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -104,4 +104,68 @@ pub struct RuntimeDoc {
     pub active_background_commands: Vec<ActiveCommand>,
     /// How work in the background ended badly last.
     pub last_background_error: Option<BackgroundError>,
+}
+
+/// `POST /launches`: features that are to be built.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct LaunchRequest {
+    /// The client's working directory, absolute: the repository.
+    pub cwd: Text,
+    /// The lane; `main` when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lane: Option<String>,
+    /// The features. Of several with one id the last counts.
+    #[serde(default)]
+    pub features: Vec<LaunchItem>,
+    /// The client's environment, for a run of their own.
+    #[serde(default)]
+    pub env: Vec<(Text, Text)>,
+    /// Text of the user's own config file, for a run of their own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_config: Option<String>,
+    /// Name of the user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub actor: Option<String>,
+}
+
+/// The environment may hold secrets: it is not shown.
+impl std::fmt::Debug for LaunchRequest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LaunchRequest")
+            .field("cwd", &self.cwd)
+            .field("lane", &self.lane)
+            .field("features", &self.features)
+            .field("actor", &self.actor)
+            .finish_non_exhaustive()
+    }
+}
+
+/// One feature that is to be built.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LaunchItem {
+    /// Its id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub feature_id: Option<String>,
+    /// Its spec: a path from the root of the repository. What is in it now counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spec_path: Option<String>,
+    /// The text of the spec, where the client has read it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spec: Option<String>,
+}
+
+/// `POST /features/{id}/resume`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ResumeFeatureRequest {
+    /// The client's working directory, absolute: the repository.
+    pub cwd: Text,
+    /// The lane of a run of its own; `main` when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lane: Option<String>,
+    /// Name of the user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub actor: Option<String>,
 }

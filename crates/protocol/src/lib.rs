@@ -33,7 +33,10 @@ pub use cleanup::{
     CleanupAsked, CleanupDoc, CleanupRequest, KeptDoc, RemovalDoc, RestorationDoc, RestoreRequest,
 };
 pub use code::ErrorCode;
-pub use command::{ActiveCommand, BackgroundError, CommandDoc, CommandPage, RuntimeDoc};
+pub use command::{
+    ActiveCommand, BackgroundError, CommandDoc, CommandPage, LaunchItem, LaunchRequest,
+    ResumeFeatureRequest, RuntimeDoc,
+};
 pub use daemon::DaemonDoc;
 pub use event::{EventPage, EventView};
 pub use exit_code::{EXIT_CODES, ExitCode};

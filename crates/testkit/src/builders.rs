@@ -68,6 +68,7 @@ impl PlanBuilder {
             on_failure: OnFailure::Stop,
             commit: CommitRule::Auto,
             active_max: FEATURES_PER_RUN,
+            user_config: None,
             snapshot_every_ms: None,
             retry: tidegate_core::run::Retry::default(),
             stall_after_ms: None,

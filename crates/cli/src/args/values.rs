@@ -55,6 +55,15 @@ pub(crate) fn role(text: &str) -> Result<String, String> {
     named("role", text)
 }
 
+/// Reads a feature and the path of its spec: `ID=SPEC`.
+pub(crate) fn launched(text: &str) -> Result<(String, std::path::PathBuf), String> {
+    let (id, path) = text.split_once('=').ok_or("it has the form ID=SPEC")?;
+    if path.is_empty() {
+        return Err("it names no spec: ID=SPEC".to_owned());
+    }
+    Ok((feature(id)?, path.into()))
+}
+
 /// Reads the id of a feature.
 pub(crate) fn feature(text: &str) -> Result<String, String> {
     named("feature id", text)

@@ -20,6 +20,7 @@ pub(crate) mod hold;
 pub(crate) mod inbox;
 pub(crate) mod init;
 pub(crate) mod lane;
+mod launch;
 pub(crate) mod list;
 pub(crate) mod logs;
 pub(crate) mod man;

@@ -17,6 +17,7 @@ use crate::work::{Repository, actor};
 /// A paused lane claims no further run; a paused run is passed over while it waits, and begins no
 /// further feature, gate or landing while it runs. Jobs that run go on: `tidegate cancel` ends them.
 #[derive(Debug, clap::Args)]
+#[command(group(clap::ArgGroup::new("subject").required(true).multiple(true).args(["run", "project", "lane", "all"])))]
 #[command(after_help = "\
 Examples:
   tidegate pause --lane main                         the lane of this repository
@@ -39,7 +40,6 @@ pub(super) struct What {
     #[arg(
         value_name = "RUN",
         value_parser = values::run,
-        required_unless_present_any = ["project", "lane", "all"],
         conflicts_with_all = ["project", "lane", "all"],
     )]
     run: Option<String>,
@@ -127,6 +127,11 @@ impl What {
     /// The run, when it is one.
     pub(super) fn run(&self) -> Option<&str> {
         self.run.as_deref()
+    }
+
+    /// The lane that was named.
+    pub(super) fn lane(&self) -> Option<&str> {
+        self.lane.as_deref()
     }
 
     /// The lanes that are meant.

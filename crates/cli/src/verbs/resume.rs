@@ -4,6 +4,7 @@ use serde_json::Value;
 use tidegate_protocol::PauseRequest;
 
 use super::pause::What;
+use crate::args::values;
 use crate::client::{Client, Starting};
 use crate::context::Context;
 use crate::error::CliError;
@@ -16,15 +17,22 @@ use crate::work::actor;
 ///
 /// Name what was paused, as it was paused: a pause of every lane is not ended for one of them.
 #[derive(Debug, clap::Args)]
+#[command(group(clap::ArgGroup::new("subject").required(true).multiple(true).args(["run", "project", "lane", "all", "feature"])))]
 #[command(after_help = "\
 Examples:
   tidegate resume --lane main          the lane of this repository
   tidegate resume --project harbour    every lane of a project
   tidegate resume --all                every lane of the home
-  tidegate resume r000001              one run that is held")]
+  tidegate resume r000001              one run that is held
+  tidegate resume --feature berths     a feature that is blocked, failed or left over")]
 pub(crate) struct Args {
     #[command(flatten)]
     what: What,
+
+    /// Go on with this feature: in the active run that has it, else in a run of its own
+    #[arg(long, value_name = "ID", value_parser = values::feature,
+          conflicts_with_all = ["run", "project", "all"])]
+    feature: Option<String>,
 }
 
 impl Args {
@@ -34,6 +42,9 @@ impl Args {
     /// When there is no such run or project, the run has ended, or no daemon answers.
     pub(crate) fn run(self, context: &mut Context) -> Result<Exit, CliError> {
         let home = context.home()?;
+        if let Some(feature) = &self.feature {
+            return super::launch::resume(context, &home, self.what.lane(), feature);
+        }
         match self.what.run() {
             Some(run) => release(context, &home, run),
             None => resume_lanes(context, &home, &self.what),

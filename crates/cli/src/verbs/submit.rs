@@ -30,7 +30,8 @@ Examples:
   tidegate submit --launcher waves -- --fast           an entry of tidegate.toml, by its name
   tidegate submit --resume-limit 0 -- sh once.sh       never start it a second time
   tidegate submit --pty -- ./screenful.sh              in a terminal; `tidegate attach` shows it
-  tidegate submit --lane docs plan.toml                in a queue beside `main`")]
+  tidegate submit --lane docs plan.toml                in a queue beside `main`
+  tidegate submit --add berths=specs/berths.md         one more feature for what runs now")]
 pub(crate) struct Args {
     #[command(flatten)]
     work: Work,
@@ -40,7 +41,7 @@ pub(crate) struct Args {
 #[derive(Debug, clap::Args)]
 pub(crate) struct Work {
     /// A plan: TOML, or Markdown with front matter
-    #[arg(value_name = "PLAN", required_unless_present_any = ["argv", "launcher"],
+    #[arg(value_name = "PLAN", required_unless_present_any = ["argv", "launcher", "added"],
           conflicts_with_all = ["argv", "launcher"])]
     plan: Option<PathBuf>,
 
@@ -89,6 +90,13 @@ pub(crate) struct Work {
     #[arg(long, value_name = "NAME", value_parser = values::launcher, conflicts_with = "features")]
     launcher: Option<String>,
 
+    /// A feature and its spec, without a plan; may be repeated. It joins the plan run that the lane is
+    /// at, else all of them make a run of one wave. Each passes every gate of the config
+    #[arg(long = "add", value_name = "ID=SPEC", value_parser = values::launched,
+          conflicts_with_all = ["plan", "argv", "launcher", "features", "start_wave", "end_wave",
+          "auto_next", "adhoc_run", "priority", "project", "resume_limit", "pty"])]
+    added: Vec<(String, PathBuf)>,
+
     /// The command and its arguments, after `--`
     #[arg(last = true, value_name = "ARGV", num_args = 1..)]
     argv: Vec<OsString>,
@@ -101,6 +109,10 @@ impl Args {
     /// What is wrong with the plan, the daemon's refusal, or that no daemon answers.
     pub(crate) fn run(self, context: &mut Context) -> Result<Exit, CliError> {
         let home = context.home()?;
+        if !self.work.added.is_empty() {
+            let lane = self.work.lane.as_deref();
+            return super::launch::launch(context, &home, lane, &self.work.added);
+        }
         let wave_known = self.work.start_wave.is_some();
         let answer = self.work.submit(&home)?;
         if context.out.is_json() {
@@ -132,6 +144,9 @@ impl Work {
     /// # Errors
     /// As [`Args::run`].
     pub(crate) fn submit(self, home: &Home) -> Result<SubmitAnswer, CliError> {
+        if !self.added.is_empty() {
+            return Err(CliError::usage("`--add` is for `tidegate submit` alone"));
+        }
         if let (Some(start), Some(end)) = (self.start_wave, self.end_wave)
             && end < start
         {

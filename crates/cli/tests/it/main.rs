@@ -27,6 +27,7 @@ mod frozen;
 mod harness;
 mod hostile;
 mod inits;
+mod launches;
 mod messages;
 mod peer_faults;
 mod people;

@@ -59,9 +59,7 @@ pub(super) fn build(
     let mut blobs = Blobs::default();
     let source = blobs.add(&bundle.plan.bytes);
     let pinned = bundle.config.repository.as_ref().map(|file| blobs.add(&file.bytes));
-    if let Some(user) = &bundle.config.user {
-        blobs.add(&user.bytes);
-    }
+    let user_config = bundle.config.user.as_ref().map(|file| blobs.add(&file.bytes));
     let all = place(doc, prompts)?;
     let taken: Vec<&Placed<'_>> =
         all.iter().filter(|one| selection.takes(one.wave, one.doc)).collect();
@@ -83,6 +81,7 @@ pub(super) fn build(
         path: bundle.plan.path.clone(),
         source,
         config: pinned,
+        user_config,
         target,
         waves: wave_specs(doc, &taken),
         agents: agents_of(&builder.agent, &features, config)?,

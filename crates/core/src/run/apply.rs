@@ -70,6 +70,7 @@ impl Run {
             Event::Held { .. } | Event::Released { .. } | Event::PriorityChanged { .. } => {
                 self.apply_order(event);
             }
+            Event::FeaturesAdded { wave, added, .. } => self.apply_added(*wave, added),
             Event::Completed { at } => self.status = Status::Completed { at: *at },
             Event::Failed { at, detail } => {
                 self.status = Status::Failed { at: *at, detail: detail.clone() };

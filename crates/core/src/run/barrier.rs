@@ -37,6 +37,11 @@ impl<'a> Barrier<'a> {
         Self { spec, plan, open: first_open.map(|wave| wave.number), stop }
     }
 
+    /// The number of the first wave that is not done.
+    pub(super) fn open(&self) -> Option<u32> {
+        self.open
+    }
+
     /// Whether the feature `id` of `wave` is queued and may start: its wave has come and its needs
     /// have landed.
     pub(crate) fn is_ready(&self, wave: u32, id: &FeatureId) -> bool {

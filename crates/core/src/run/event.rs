@@ -2,6 +2,7 @@
 
 use super::backoff::Wait;
 use super::block::Block;
+use super::enrol::Added;
 use super::feature::{Captured, Merged, Tested};
 use super::feedback::Feedback;
 use super::inspection::Inspection;
@@ -57,6 +58,8 @@ pub enum Event {
     Released { actor: String, at: WallMs },
     /// Its place among the runs of its queue was changed.
     PriorityChanged { priority: i32, actor: String },
+    /// Features joined it, in this wave.
+    FeaturesAdded { wave: u32, added: Box<Added>, actor: String },
     /// It ended well.
     Completed { at: WallMs },
     /// It ended badly.
@@ -199,6 +202,7 @@ impl Event {
             | Self::Held { .. }
             | Self::Released { .. }
             | Self::PriorityChanged { .. }
+            | Self::FeaturesAdded { .. }
             | Self::Completed { .. }
             | Self::Failed { .. }
             | Self::Cancelled { .. }
@@ -270,6 +274,7 @@ impl Event {
             Self::Held { .. } => "run-held",
             Self::Released { .. } => "run-released",
             Self::PriorityChanged { .. } => "priority-changed",
+            Self::FeaturesAdded { .. } => "features-added",
             Self::Completed { .. } => "run-completed",
             Self::Failed { .. } => "run-failed",
             Self::Cancelled { .. } => "run-cancelled",

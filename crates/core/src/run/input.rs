@@ -1,6 +1,7 @@
 //! Everything that can change a run, and how an input is refused.
 
 use super::effect::EffectKey;
+use super::enrol::Added;
 use super::feature::Tested;
 use super::message::TypeOutcome;
 use super::outcome::{
@@ -52,6 +53,13 @@ pub enum Input {
     RetryFeature {
         /// Which.
         feature: FeatureId,
+        /// Who.
+        actor: String,
+    },
+    /// Someone has features join the run.
+    AddFeatures {
+        /// Which.
+        added: Box<Added>,
         /// Who.
         actor: String,
     },

@@ -67,6 +67,7 @@ impl Draft {
             Input::StartAgent { agent, role, argv, terminal } => {
                 self.start_agent(agent, role.as_ref(), argv, *terminal)
             }
+            Input::AddFeatures { added, actor } => self.add_features(added, actor),
             Input::Rollback { feature, to, actor } => self.ask_rollback(feature, *to, actor),
             Input::Grant(grant) => self.grant(grant),
             Input::Report(report) => self.report(report),

@@ -173,6 +173,7 @@ pub(crate) fn plan_spec(shape: &Shape) -> PlanSpec {
         on_failure: shape.on_failure,
         commit: CommitRule::Auto,
         active_max: shape.active_max,
+        user_config: None,
         snapshot_every_ms: None,
         retry: tidegate_core::run::Retry::default(),
         stall_after_ms: None,

@@ -9,6 +9,7 @@ mod fixture;
 mod home;
 mod hooks;
 mod ids;
+mod joining;
 mod launcher_fixture;
 mod launcher_matrix;
 mod launcher_world;

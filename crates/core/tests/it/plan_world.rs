@@ -312,7 +312,7 @@ impl World {
     /// A person does something that may make no sense.
     fn person(&mut self) {
         let at = self.tape.below(self.runs.len());
-        let Some((_, plan)) = self.runs[at].plan() else { return };
+        let Some((spec, plan)) = self.runs[at].plan() else { return };
         let ids: Vec<FeatureId> = plan.features.keys().cloned().collect();
         let feature = ids[self.tape.below(ids.len())].clone();
         let actor = "ann".to_owned();
@@ -321,6 +321,14 @@ impl World {
             0 => Input::Cancel { actor },
             1..=3 => Input::RetryFeature { feature, actor },
             4 => Input::Rollback { feature, to: 1, actor },
+            5 if ids.len() < 8 => {
+                let mut like = spec.features[&feature].clone();
+                like.needs.clear();
+                let id = FeatureId::new(format!("j{}", ids.len())).unwrap();
+                let features = std::collections::BTreeMap::from([(id, like)]);
+                let added = Box::new(tidegate_core::run::Added { features, ..Default::default() });
+                Input::AddFeatures { added, actor }
+            }
             _ => {
                 let tested = plan.features[&feature].tested.clone();
                 let commit = tested.map_or_else(|| oid(3), |tested| tested.commit);

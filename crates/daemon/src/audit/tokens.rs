@@ -49,6 +49,7 @@ pub(super) fn check(
         | HomeEvent::CommandAccepted(_)
         | HomeEvent::CommandCompleted(_)
         | HomeEvent::CommandFailed(_)
+        | HomeEvent::BackgroundEnded(_)
         | HomeEvent::ProjectRemoved { .. } => None,
     });
     let mut newest = (0, 0);

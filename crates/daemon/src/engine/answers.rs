@@ -23,6 +23,8 @@ pub(super) fn is_urgent(request: &Request) -> bool {
         | Command::EndRestore { .. }
         | Command::Hold { held: true, .. } => true,
         Command::Submit(_)
+        | Command::Launch(_)
+        | Command::ResumeFeature { .. }
         | Command::RetryFeature { .. }
         | Command::RetryRun { .. }
         | Command::Approve { .. }
@@ -49,7 +51,7 @@ pub(super) fn storage_full() -> Problem {
 
 /// Stages what an input led to, and gives its answer.
 pub(super) fn take(stage: &mut Stage<'_>, outcome: Outcome, nudges: &mut Vec<RunId>) -> Value {
-    let Outcome { data, moved, home, nudge, awaits: _, told } = outcome;
+    let Outcome { data, moved, home, nudge, awaits: _, told, background: _, about: _ } = outcome;
     if let Some((before, after)) = moved {
         stage.set(before.as_ref(), after);
     }

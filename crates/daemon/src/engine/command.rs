@@ -7,13 +7,26 @@ use tidegate_core::ids::{
     RunId,
 };
 use tidegate_core::pause::Scope;
-use tidegate_core::run::Work;
+use tidegate_core::run::{Added, Work};
 
 /// One request of a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
     /// Make a run.
     Submit(Box<Submit>),
+    /// Have features built: in the lane's active run, or in a run of their own.
+    Launch(Box<Launch>),
+    /// Go on with a feature: in the run that has it, or in a run of its own.
+    ResumeFeature {
+        /// The repository.
+        place: Place,
+        /// The lane of a new run.
+        lane: LaneName,
+        /// Which feature.
+        feature: FeatureId,
+        /// Who asks.
+        actor: String,
+    },
     /// End a run.
     Cancel {
         /// Which.
@@ -252,6 +265,39 @@ pub struct Submit {
     pub parent: Option<RunId>,
 }
 
+/// Features that are to be built, checked against the run that they would join.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Launch {
+    /// The repository.
+    pub place: Place,
+    /// The lane.
+    pub lane: LaneName,
+    /// The features as they were asked for, sorted.
+    pub features: Vec<FeatureId>,
+    /// Who asks.
+    pub actor: String,
+    /// Where they go, as the lane was when it was looked at.
+    pub way: LaunchWay,
+}
+
+/// Where launched features go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LaunchWay {
+    /// They join the lane's active run.
+    Join {
+        /// The run.
+        run: RunId,
+        /// What joins.
+        added: Box<Added>,
+        /// The pinned bytes that it names.
+        blobs: Vec<(BlobId, Vec<u8>)>,
+    },
+    /// They make a run of their own.
+    Start(Box<Submit>),
+    /// Nowhere: the lane's active run is a launcher's.
+    Nowhere,
+}
+
 /// Names one request of one actor for good.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Idempotency {
@@ -270,6 +316,8 @@ impl Command {
     pub fn verb(&self) -> &'static str {
         match self {
             Self::Submit(_) => "run.submit",
+            Self::Launch(_) => "launch.submit",
+            Self::ResumeFeature { .. } => "feature.resume",
             Self::Cancel { .. } => "run.cancel",
             Self::RetryFeature { .. } => "feature.retry",
             Self::RetryRun { .. } => "run.retry",
@@ -308,6 +356,8 @@ impl Command {
             | Self::Rollback { run, feature, .. } => (Some(run), Some(feature)),
             Self::Ask { job, .. } | Self::Receive { job, .. } => (Some(job.run()), None),
             Self::AnswerQuestion { question, .. } => (Some(question.run()), None),
+            Self::Launch(launch) => (None, launch.features.first()),
+            Self::ResumeFeature { feature, .. } => (None, Some(feature)),
             Self::Restore { restoration, .. } => {
                 (Some(&restoration.run), Some(&restoration.feature))
             }

@@ -13,7 +13,7 @@ use tidegate_store::CommandRecord;
 
 use super::dispatch::Changes;
 use super::handle::Answer;
-use super::open::{OpenCommand, OpenCommands};
+use super::open::{OpenBackground, OpenCommand, OpenCommands};
 
 /// Runs that have not ended, their queues, and the home's facts.
 #[derive(Debug, Default)]
@@ -127,6 +127,7 @@ pub(super) struct Stage<'a> {
     pub(super) changes: Changes,
     /// Commands that began in the group and are not done at once.
     begun: Vec<OpenCommand>,
+    backgrounds: Vec<OpenBackground>,
     /// Commands, and work in the background, that ended in the group.
     ended: BTreeSet<CommandId>,
     /// What ended in the group beside runs.
@@ -140,6 +141,7 @@ pub(super) struct Staged {
     pub(super) home: Option<Home>,
     pub(super) changes: Changes,
     pub(super) begun: Vec<OpenCommand>,
+    pub(super) backgrounds: Vec<OpenBackground>,
     pub(super) ended: BTreeSet<CommandId>,
 }
 
@@ -152,6 +154,7 @@ impl<'a> Stage<'a> {
             all_touched: false,
             changes: Changes::default(),
             begun: Vec::new(),
+            backgrounds: Vec::new(),
             ended: BTreeSet::new(),
             told: Vec::new(),
         }
@@ -227,13 +230,36 @@ impl<'a> Stage<'a> {
 
     /// Takes the stage apart, once its group is durable.
     pub(super) fn finish(self) -> Staged {
-        let Self { runs, home, changes, begun, ended, .. } = self;
-        Staged { runs, home, changes, begun, ended }
+        let Self { runs, home, changes, begun, backgrounds, ended, .. } = self;
+        Staged { runs, home, changes, begun, backgrounds, ended }
     }
 
     /// Takes a command that began, when it is not done.
     pub(super) fn begin(&mut self, record: &CommandRecord) {
         self.begun.extend(OpenCommand::of(record));
+        self.backgrounds.extend(OpenBackground::of(record));
+    }
+
+    /// The run of `queue` that runs.
+    pub(super) fn active_of(&self, queue: &QueueKey) -> Option<&Run> {
+        self.running().into_iter().find(|run| run.queue == *queue)
+    }
+
+    /// The work in the background of `queue` that has not ended, with its run.
+    pub(super) fn background_of(&self, queue: &QueueKey) -> Option<(&OpenBackground, &Run)> {
+        let all = self.live.commands.backgrounds().chain(&self.backgrounds);
+        all.filter_map(|background| Some((background, self.get(&background.run)?)))
+            .find(|(_, run)| run.queue == *queue && !run.status.is_terminal())
+    }
+
+    /// The work in the background that ended in this group, with its run.
+    pub(super) fn ended_backgrounds(&self) -> Vec<(OpenBackground, &Run)> {
+        let ended = self.runs.values().filter(|run| run.status.is_terminal());
+        let find = |run: &Run| {
+            let new = self.backgrounds.iter().find(|background| background.run == run.id);
+            new.or_else(|| self.live.commands.background(&run.id)).cloned()
+        };
+        ended.filter_map(|run| Some((find(run)?, run))).collect()
     }
 
     /// Takes the end of a command.

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::Value;
 use tidegate_core::command::{Awaits, CommandId};
 use tidegate_core::ids::{FeatureId, RunId};
-use tidegate_store::CommandRecord;
+use tidegate_store::{Background, CommandRecord};
 
 use super::live::Live;
 
@@ -19,11 +20,44 @@ pub(super) struct OpenCommand {
     pub(super) awaits: Awaits,
 }
 
+/// Work that a command started in the background of a lane: a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct OpenBackground {
+    pub(super) id: CommandId,
+    pub(super) verb: String,
+    pub(super) actor: String,
+    pub(super) run: RunId,
+    pub(super) feature: Option<FeatureId>,
+    /// The features that it was asked for.
+    pub(super) features: Vec<String>,
+}
+
+impl OpenBackground {
+    /// What goes on of a record; `None` when nothing does.
+    pub(super) fn of(record: &CommandRecord) -> Option<Self> {
+        if record.background != Some(Background::Running) {
+            return None;
+        }
+        let answer: Value = serde_json::from_str(&record.response_json).unwrap_or_default();
+        let features = answer["data"]["feature_ids"].as_array().map_or(&[][..], Vec::as_slice);
+        let features = features.iter().filter_map(Value::as_str).map(str::to_owned);
+        Some(Self {
+            id: record.id.clone(),
+            verb: record.verb.clone(),
+            actor: record.actor.clone(),
+            run: record.run.clone()?,
+            feature: record.feature.clone(),
+            features: features.collect(),
+        })
+    }
+}
+
 /// All of them, by what moves them.
 #[derive(Debug, Default)]
 pub(super) struct OpenCommands {
     of_runs: BTreeMap<RunId, Vec<OpenCommand>>,
     others: Vec<OpenCommand>,
+    backgrounds: BTreeMap<RunId, OpenBackground>,
 }
 
 impl OpenCommand {
@@ -65,6 +99,21 @@ impl OpenCommands {
         }
     }
 
+    /// Takes work that goes on in the background.
+    pub(super) fn put_background(&mut self, background: OpenBackground) {
+        self.backgrounds.insert(background.run.clone(), background);
+    }
+
+    /// The work in the background that is this run.
+    pub(super) fn background(&self, run: &RunId) -> Option<&OpenBackground> {
+        self.backgrounds.get(run)
+    }
+
+    /// All work in the background.
+    pub(super) fn backgrounds(&self) -> impl Iterator<Item = &OpenBackground> {
+        self.backgrounds.values()
+    }
+
     /// Those that nothing will bring to an end any more: what they hang on is not open.
     pub(super) fn orphans(&self, live: &Live) -> Vec<OpenCommand> {
         let of_ended = self.of_runs.iter().filter(|(run, _)| live.get(run).is_none());
@@ -86,6 +135,7 @@ impl OpenCommands {
         }
         self.of_runs.retain(|_, commands| !commands.is_empty());
         self.others.retain(|command| !ended.contains(&command.id));
+        self.backgrounds.retain(|_, background| !ended.contains(&background.id));
     }
 
     /// Those about this run.

@@ -7,16 +7,17 @@ use serde_json::{Value, json};
 use tidegate_core::command::{Awaits, CommandFact, CommandId, CommandStatus};
 use tidegate_core::home::HomeEvent;
 use tidegate_core::ids::RunId;
+use tidegate_core::run::{Run, Status};
 use tidegate_core::time::Now;
 use tidegate_protocol::{Envelope, ErrorCode, Problem};
-use tidegate_store::{CommandEnd, CommandRecord, Savepoint, StoreError, Turn};
+use tidegate_store::{Background, CommandEnd, CommandRecord, Savepoint, StoreError, Turn};
 
 use super::answers::{problem, take};
 use super::command::{Command, Idempotency};
 use super::endings::end_of;
 use super::handle::{Answer, Request};
 use super::live::Stage;
-use super::open::OpenCommand;
+use super::open::{OpenBackground, OpenCommand};
 use super::requests::{AtWork, Failed, Outcome};
 use super::turn::Chance;
 
@@ -78,12 +79,15 @@ fn first_time(
     let mut outcome = AtWork { stage, write, now }.execute(command)?;
     if let Some((_, run)) = &outcome.moved {
         record.run = Some(run.id.clone());
+    } else if let Some(run) = &outcome.about {
+        record.run = Some(run.clone());
     }
     if let Value::Object(data) = &mut outcome.data {
         data.insert("requestId".to_owned(), Value::String(record.id.to_string()));
     }
     record.response_json = envelope(&Ok(outcome.data.clone()));
     record.awaits = outcome.awaits;
+    record.background = outcome.background.then_some(Background::Running);
     if outcome.awaits.is_some() {
         record.status = CommandStatus::Processing;
     } else {
@@ -226,6 +230,7 @@ fn hash(hex: &str) -> Result<[u8; 32], Problem> {
 
 /// Ends the commands whose work the group has brought to its end.
 pub(super) fn conclude(stage: &mut Stage<'_>, turn: &mut Turn<'_>, chance: &mut impl Chance) {
+    conclude_backgrounds(stage, turn, chance);
     for (command, answer) in due(stage) {
         let now = chance.now();
         let ended = turn.input(|write| end(write, &command, &answer, now));
@@ -237,6 +242,66 @@ pub(super) fn conclude(stage: &mut Stage<'_>, turn: &mut Turn<'_>, chance: &mut 
             }
         }
     }
+}
+
+/// Ends the work in the background whose run the group has brought to its end.
+fn conclude_backgrounds(stage: &mut Stage<'_>, turn: &mut Turn<'_>, chance: &mut impl Chance) {
+    let ended: Vec<_> = stage.ended_backgrounds().into_iter().map(with_its_end).collect();
+    for (background, end) in ended {
+        let now = chance.now();
+        let recorded = turn.input(|write| end_background(write, &background, &end, now));
+        match recorded {
+            Ok(()) => stage.end(background.id),
+            Err(error) => {
+                tracing::error!(request = %background.id, %error, "an end is not recorded");
+                return;
+            }
+        }
+    }
+}
+
+fn with_its_end(
+    (background, run): (OpenBackground, &Run),
+) -> (OpenBackground, Result<(), Problem>) {
+    let end = match &run.status {
+        Status::Pending | Status::Running { .. } | Status::Completed { .. } => Ok(()),
+        Status::Failed { detail, .. } => {
+            let message = detail.clone().unwrap_or_else(|| "the run failed".to_owned());
+            Err(Problem::new(ErrorCode::MergeDisabled, message))
+        }
+        Status::Cancelled { actor, .. } => {
+            let message = format!("the run was cancelled by {actor}");
+            Err(Problem::new(ErrorCode::InvalidStatusTransition, message))
+        }
+    };
+    (background, end)
+}
+
+fn end_background(
+    write: &mut Savepoint<'_>,
+    background: &OpenBackground,
+    end: &Result<(), Problem>,
+    now: Now,
+) -> Result<(), StoreError> {
+    let told = CommandFact {
+        request: background.id.clone(),
+        command: background.verb.clone(),
+        actor: background.actor.clone(),
+        run: Some(background.run.clone()),
+        feature: background.feature.clone(),
+        code: end.as_ref().err().map(|problem| problem.code.as_str().to_owned()),
+        at: now.wall,
+    };
+    write.append_home(&HomeEvent::BackgroundEnded(Box::new(told)), now.wall)?;
+    let at = now.wall;
+    let how = match end {
+        Ok(()) => Background::Completed { at },
+        Err(problem) => {
+            let error_json = serde_json::to_string(problem).unwrap_or_else(|_| "{}".to_owned());
+            Background::Failed { at, error_json }
+        }
+    };
+    write.end_background(&background.id, &how)
 }
 
 /// The commands whose end has come, with what they come to.

@@ -10,7 +10,7 @@ use tidegate_store::{Corrupt, Store, StoreError, Turn};
 use super::dispatch::Dispatch;
 use super::endings::end_of;
 use super::live::{Live, Stage};
-use super::open::OpenCommand;
+use super::open::{OpenBackground, OpenCommand};
 use super::record::{conclude, end as end_command};
 use super::turn::{Chance, Engine, EngineError, admit, apply, forgotten_before};
 
@@ -94,6 +94,11 @@ fn read_open_runs(store: &Store) -> Result<(Live, Vec<(RunId, Corrupt)>), Engine
     live.home = store.view().home().map_err(EngineError::Store)?;
     for record in store.view().open_commands().map_err(EngineError::Store)? {
         live.commands.put_record(&record);
+    }
+    for record in store.view().backgrounds().map_err(EngineError::Store)? {
+        if let Some(background) = OpenBackground::of(&record) {
+            live.commands.put_background(background);
+        }
     }
     let open = store.view().pending_and_running().map_err(EngineError::Store)?;
     for row in open {

@@ -56,6 +56,10 @@ pub(super) struct Outcome {
     pub(super) nudge: Option<RunId>,
     /// What the end of its work hangs on; `None` when it is done, or handed over.
     pub(super) awaits: Option<Awaits>,
+    /// The run that it is about, where it changed none.
+    pub(super) about: Option<RunId>,
+    /// Whether the run that it made is work in the background of its lane.
+    pub(super) background: bool,
     /// What the end of a home's work means for the command that asked for it.
     pub(super) told: Option<(Awaits, Answer)>,
 }
@@ -72,6 +76,10 @@ impl AtWork<'_, '_, '_, '_> {
     pub(super) fn execute(&mut self, command: &Command) -> Result<Outcome, Failed> {
         match command {
             Command::Submit(submit) => self.submit(submit),
+            Command::Launch(launch) => self.launch(launch),
+            Command::ResumeFeature { place, lane, feature, actor } => {
+                self.resume_feature(place, lane, feature, actor)
+            }
             Command::Cancel { run, actor } => self.cancel(run, actor),
             Command::RetryFeature { run, feature, actor } => {
                 let (feature, actor) = (feature.clone(), actor.clone());
@@ -164,7 +172,7 @@ impl AtWork<'_, '_, '_, '_> {
         Ok(outcome.until(Awaits::RunEnd))
     }
 
-    fn submit(&mut self, submit: &Submit) -> Result<Outcome, Failed> {
+    pub(super) fn submit(&mut self, submit: &Submit) -> Result<Outcome, Failed> {
         let mut outcome = Outcome::default();
         let project = self.register(&submit.place, &mut outcome)?;
         if let Some(named) = &submit.project
@@ -198,7 +206,7 @@ impl AtWork<'_, '_, '_, '_> {
         Ok(outcome)
     }
 
-    fn create(&mut self, first: First<'_>) -> Result<Run, Failed> {
+    pub(super) fn create(&mut self, first: First<'_>) -> Result<Run, Failed> {
         let seq = self.write.next_seq();
         let submitted = Submitted {
             id: RunId::from_parts(seq, self.now.entropy),
@@ -243,7 +251,11 @@ impl AtWork<'_, '_, '_, '_> {
     }
 
     /// The project of the repository at `place`; made when there is none.
-    fn register(&mut self, place: &Place, outcome: &mut Outcome) -> Result<ProjectId, Failed> {
+    pub(super) fn register(
+        &mut self,
+        place: &Place,
+        outcome: &mut Outcome,
+    ) -> Result<ProjectId, Failed> {
         let home = self.stage.home();
         if let Some((id, known)) = home.find(&place.common_dir) {
             let id = id.clone();
@@ -303,13 +315,14 @@ impl AtWork<'_, '_, '_, '_> {
     }
 }
 
-struct First<'a> {
-    queue: tidegate_core::ids::QueueKey,
-    actor: &'a str,
-    env: tidegate_core::ids::BlobId,
-    parent: Option<RunId>,
-    priority: i32,
-    work: Work,
+/// What a new run begins with.
+pub(super) struct First<'a> {
+    pub(super) queue: tidegate_core::ids::QueueKey,
+    pub(super) actor: &'a str,
+    pub(super) env: tidegate_core::ids::BlobId,
+    pub(super) parent: Option<RunId>,
+    pub(super) priority: i32,
+    pub(super) work: Work,
 }
 
 fn submitted(run: &Run) -> Value {

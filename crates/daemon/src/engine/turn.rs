@@ -223,9 +223,12 @@ impl<D: Dispatch> Engine<D> {
 
     /// Makes a durable group the present, and hands its effects on.
     pub(super) fn settle(&mut self, staged: Staged) {
-        let Staged { runs, home, changes, begun, ended: ended_commands } = staged;
+        let Staged { runs, home, changes, begun, backgrounds, ended: ended_commands } = staged;
         for command in begun {
             self.live.commands.put(command);
+        }
+        for background in backgrounds {
+            self.live.commands.put_background(background);
         }
         self.live.commands.take_out(&ended_commands);
         let (mut cleanups, mut restorations) = (Vec::new(), Vec::new());

@@ -11,9 +11,9 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tidegate_core::ids::{AgentId, FeatureId, InvalidName, RoleName, RunId};
 use tidegate_protocol::{
-    AnswerRequest, ApproveRequest, Asked, CleanupRequest, DenyRequest, LanesRequest, PauseRequest,
-    PriorityRequest, Problem, RestoreRequest, RetryRequest, RollbackRequest, SendRequest,
-    StartAgentRequest, StopDaemonRequest, Text,
+    AnswerRequest, ApproveRequest, Asked, CleanupRequest, DenyRequest, LanesRequest, LaunchRequest,
+    PauseRequest, PriorityRequest, Problem, RestoreRequest, ResumeFeatureRequest, RetryRequest,
+    RollbackRequest, SendRequest, StartAgentRequest, StopDaemonRequest, Text,
 };
 
 use super::app::App;
@@ -60,6 +60,8 @@ named!(
     CleanupRequest,
     DenyRequest,
     LanesRequest,
+    LaunchRequest,
+    ResumeFeatureRequest,
     PauseRequest,
     PriorityRequest,
     RestoreRequest,

@@ -9,6 +9,7 @@ mod cleanups;
 mod commands;
 mod findings;
 mod guard;
+mod launch;
 mod peer;
 mod people;
 mod projects;

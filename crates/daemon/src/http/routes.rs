@@ -14,8 +14,8 @@ use tidegate_protocol::{ErrorCode, Problem};
 use super::app::App;
 use super::guard::guard;
 use super::{
-    cleanups, commands, people, projects, reads, reply, reviews, runtime, stream, submit, terminal,
-    turns,
+    cleanups, commands, launch, people, projects, reads, reply, reviews, runtime, stream, submit,
+    terminal, turns,
 };
 
 /// All routes of the API.
@@ -43,6 +43,8 @@ pub(super) fn router(app: Arc<App>) -> Router {
         .route("/questions/{id}/answer", post(people::answer))
         .route("/messages/received", post(people::received))
         .route("/inbox", get(people::inbox))
+        .route("/launches", post(launch::launch))
+        .route("/features/{id}/resume", post(launch::resume))
         .route("/lanes", get(reads::lanes))
         .route("/lanes/pause", post(turns::pause_lanes))
         .route("/lanes/resume", post(turns::resume_lanes))

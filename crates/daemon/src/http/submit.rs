@@ -29,7 +29,7 @@ use crate::host::HomeFiles;
 use crate::views::Viewer;
 
 /// The lane of a run that names none.
-const LANE: &str = "main";
+pub(super) const LANE: &str = "main";
 
 /// What the work of a run is, and the bytes that it names.
 pub(super) type Pinned = (Work, Vec<(BlobId, Vec<u8>)>);
@@ -94,7 +94,7 @@ fn prepare(
 }
 
 /// The client's environment as it is pinned. What no process can have is refused.
-fn pinned_env(env: &[(Text, Text)]) -> Result<Vec<u8>, Problem> {
+pub(super) fn pinned_env(env: &[(Text, Text)]) -> Result<Vec<u8>, Problem> {
     for (name, value) in env {
         // A name may begin with `=`, but its first other one ends it.
         let cut = name.as_bytes().iter().skip(1).any(|byte| *byte == b'=');
@@ -108,7 +108,7 @@ fn pinned_env(env: &[(Text, Text)]) -> Result<Vec<u8>, Problem> {
     Ok(environment::encode(env.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes()))))
 }
 
-fn place_of_run(
+pub(super) fn place_of_run(
     git: &Git,
     projects: &[ProjectDoc],
     named: Option<&ProjectId>,

@@ -116,6 +116,7 @@ impl Viewer {
                 | HomeEvent::CommandAccepted(_)
                 | HomeEvent::CommandCompleted(_)
                 | HomeEvent::CommandFailed(_)
+                | HomeEvent::BackgroundEnded(_)
                 | HomeEvent::DaemonStarted { .. }
                 | HomeEvent::DaemonStopped { .. }
                 | HomeEvent::ProjectRegistered { .. }

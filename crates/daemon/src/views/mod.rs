@@ -4,6 +4,7 @@
 //! none lives, while one is stopped, and on a read-only home. What no daemon has recorded yet is
 //! derived by the same step that a daemon would take, and marked as not recorded.
 
+mod active;
 mod agents;
 mod attention;
 mod cleanups;
@@ -35,6 +36,7 @@ mod viewer;
 mod waiting;
 mod words;
 
+pub use active::{ActiveRun, PinnedFiles};
 pub use commands::CommandQuery;
 pub use daemon_doc::{daemon_status, supervisor_id};
 pub use derive::{Derived, derive};

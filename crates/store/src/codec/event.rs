@@ -91,6 +91,7 @@ facts! {
     Held "run-held" { pause pause flat },
     Released "run-released" { actor actor "actor", at at "at" },
     PriorityChanged "priority-changed" { priority priority "priority", actor actor "actor" },
+    FeaturesAdded "features-added" { wave wave "wave", added added flat, actor actor "actor" },
     Completed "run-completed" { at at "at" },
     Failed "run-failed" { at at "at", detail detail "detail" },
     Cancelled "run-cancelled" { at at "at", actor actor "actor" },

@@ -85,6 +85,7 @@ pub const HOME_KINDS: &[&str] = &[
     "command-accepted",
     "command-completed",
     "command-failed",
+    "background-ended",
 ];
 
 /// The body of a fact of the home.
@@ -130,7 +131,8 @@ pub(crate) fn home_body(event: &HomeEvent) -> String {
         }
         HomeEvent::CommandAccepted(fact)
         | HomeEvent::CommandCompleted(fact)
-        | HomeEvent::CommandFailed(fact) => {
+        | HomeEvent::CommandFailed(fact)
+        | HomeEvent::BackgroundEnded(fact) => {
             put!(map, fact, flat);
         }
         HomeEvent::CleanupEnded { number, end } => {
@@ -200,6 +202,7 @@ pub(crate) fn read_home_event(kind: &str, body: &str) -> Result<HomeEvent, Malfo
         },
         "command-accepted" => HomeEvent::CommandAccepted(take!(fields, flat)),
         "command-completed" => HomeEvent::CommandCompleted(take!(fields, flat)),
+        "background-ended" => HomeEvent::BackgroundEnded(take!(fields, flat)),
         "command-failed" => HomeEvent::CommandFailed(take!(fields, flat)),
         "cleanup-ended" => {
             HomeEvent::CleanupEnded { number: take!(fields, "number"), end: take!(fields, "end") }

@@ -6,16 +6,17 @@ use tidegate_core::plan::{
     Strategy, WaveSpec,
 };
 
-use tidegate_core::run::Retry;
+use tidegate_core::run::{Added, Retry};
 use tidegate_core::workplace::{HookSpec, LfsPolicy, SubmodulePolicy, WorktreeSpec};
 
-use super::json::{record, tagged, words};
+use super::json::{flattens, record, tagged, words};
 
 record!(PlanSpec {
     title "title",
     path "path",
     source "source",
     config "config",
+    user_config (later "userConfig"),
     target "target",
     waves "waves",
     features "features",
@@ -35,6 +36,9 @@ record!(PlanSpec {
     stall_after_ms (later "stallAfterMs"),
     worktree (or_default "worktree"),
 });
+
+record!(Added { features "features", agents "agents", gates "gates" });
+flattens!(Added { "features", "agents", "gates" });
 
 record!(Retry { backoff_ms "backoffMs", backoff_ms_max "backoffMsMax" });
 

@@ -174,6 +174,26 @@ impl View<'_> {
         Ok(rows?)
     }
 
+    /// The newest run of a project that has a feature of this name.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] when its id does not read back.
+    pub fn newest_run_with(
+        &self,
+        project: &ProjectId,
+        feature: &FeatureId,
+    ) -> Result<Option<RunId>, StoreError> {
+        let found: Option<String> = self.row(
+            "SELECT runs.id FROM runs JOIN features ON features.run = runs.seq
+             WHERE runs.project = ?1 AND features.feature = ?2 ORDER BY runs.seq DESC LIMIT 1",
+            [project.as_str(), feature.as_str()],
+            "look for the newest run of a feature",
+            |row| row.get(0),
+        )?;
+        let found = found.map(|run| parse("id", run)).transpose();
+        Ok(found.map_err(|error| corrupt(None, &error))?)
+    }
+
     /// The runs that were marked as corrupt.
     ///
     /// # Errors

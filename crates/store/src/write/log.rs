@@ -140,7 +140,8 @@ impl Log<'_> {
             | HomeEvent::RestoreEnded { .. }
             | HomeEvent::CommandAccepted(_)
             | HomeEvent::CommandCompleted(_)
-            | HomeEvent::CommandFailed(_) => Ok(()),
+            | HomeEvent::CommandFailed(_)
+            | HomeEvent::BackgroundEnded(_) => Ok(()),
             HomeEvent::CleanupEnded { number, end } => {
                 self.project_deleted(*number, end.deleted.as_ref())
             }

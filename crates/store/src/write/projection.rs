@@ -70,8 +70,8 @@ pub(crate) fn update_run(conn: &Connection, row: &RunRow) -> Result<(), StoreErr
          ended_at = ?5, status = ?6, cancel_actor = ?7, detail = ?8, active_wave = ?9,
          exit_code = ?10, signal = ?11, disposition = ?12, recovery = ?13, resume_action = ?14,
          launcher_state = ?15, launcher_job = ?16, launcher_pid = ?17, resumes = ?18,
-         features_landed = ?19, last_seq = ?20, supervisor = ?21, priority = ?22, hold = ?23
-         WHERE seq = ?1",
+         features_landed = ?19, last_seq = ?20, supervisor = ?21, priority = ?22, hold = ?23,
+         features_total = ?24 WHERE seq = ?1",
         params![
             row.seq,
             row.claimed_at.map(|at| at.0),
@@ -99,6 +99,10 @@ pub(crate) fn update_run(conn: &Connection, row: &RunRow) -> Result<(), StoreErr
             row.supervisor,
             row.priority,
             row.hold.as_ref().map(codec::encode),
+            match &row.work {
+                WorkRow::Launcher(_) => 0,
+                WorkRow::Plan(plan) => plan.features_total,
+            },
         ],
         "write the row of a run",
     )?;
@@ -121,7 +125,7 @@ pub(crate) fn refer_to_blobs(conn: &Connection, run: &Run) -> Result<(), StoreEr
     for blob in blobs_of(run) {
         change(
             conn,
-            "INSERT INTO blob_refs (run, blob) VALUES (?1, ?2)",
+            "INSERT INTO blob_refs (run, blob) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
             params![run.seq, blob.as_str()],
             "refer to pinned bytes",
         )?;
@@ -135,6 +139,7 @@ pub(crate) fn blobs_of(run: &Run) -> BTreeSet<&BlobId> {
     if let Work::Plan { spec, .. } = &run.work {
         blobs.insert(&spec.source);
         blobs.extend(spec.config.as_ref());
+        blobs.extend(spec.user_config.as_ref());
         blobs.extend(spec.features.values().map(|feature| &feature.prompt));
     }
     blobs
@@ -165,8 +170,11 @@ pub(crate) fn write_features(
     if old.is_some_and(|old| old == plan) {
         return Ok(());
     }
+    // Features that join move the places of those behind them.
+    let joined = old.is_some_and(|old| old.features.len() != plan.features.len());
     let same = |row: &FeatureRow| {
-        old.and_then(|old| old.features.get(&row.id)).is_some_and(|old| *old == row.feature)
+        !joined
+            && old.and_then(|old| old.features.get(&row.id)).is_some_and(|old| *old == row.feature)
     };
     row::features_of(after)
         .iter()
@@ -198,7 +206,8 @@ pub(super) fn write_feature(
         "INSERT INTO features (run, position, feature, wave, title, word, blocked, iteration,
          tested_commit, landed_commit, feature_state)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
-         ON CONFLICT (run, feature) DO UPDATE SET word = excluded.word,
+         ON CONFLICT (run, feature) DO UPDATE SET position = excluded.position,
+         word = excluded.word,
          blocked = excluded.blocked, iteration = excluded.iteration,
          tested_commit = excluded.tested_commit, landed_commit = excluded.landed_commit,
          feature_state = excluded.feature_state",

@@ -48,7 +48,13 @@ impl Savepoint<'_> {
                     projection::insert_run(conn, &row)?;
                     projection::refer_to_blobs(conn, after)?;
                 }
-                Some(_) => projection::update_run(conn, &row)?,
+                Some(before) => {
+                    projection::update_run(conn, &row)?;
+                    let features = |run: &Run| run.plan().map(|(spec, _)| spec.features.len());
+                    if features(before) != features(after) {
+                        projection::refer_to_blobs(conn, after)?;
+                    }
+                }
             }
             projection::write_features(conn, before, after)?;
             projection::write_jobs(conn, before, after)?;

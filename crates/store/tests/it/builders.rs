@@ -81,6 +81,18 @@ fn agent() -> AgentSpec {
     }
 }
 
+fn gate() -> GateSpec {
+    GateSpec {
+        run: GateRun::Argv(vec!["cargo".into(), "test".into()]),
+        env: BTreeMap::new(),
+        cache: vec!["target".into()],
+        timeout_ms: 1000,
+        needs: Vec::new(),
+        retries: 1,
+        alone: false,
+    }
+}
+
 /// A plan of two waves: `berths` and `quays`, then `board`, which needs `berths`.
 pub(crate) fn plan_work(review: ReviewPolicy) -> Work {
     let prompt = blob_id(PINNED);
@@ -97,15 +109,7 @@ pub(crate) fn plan_work(review: ReviewPolicy) -> Work {
         attempts_max: 2,
     };
     let id = |text: &str| FeatureId::new(text).unwrap();
-    let gate = GateSpec {
-        run: GateRun::Argv(vec!["cargo".into(), "test".into()]),
-        env: BTreeMap::new(),
-        cache: vec!["target".into()],
-        timeout_ms: 1000,
-        needs: Vec::new(),
-        retries: 1,
-        alone: false,
-    };
+    let gate = gate();
     let spec = PlanSpec {
         title: "Harbour board".into(),
         path: "plans/harbour.toml".into(),
@@ -135,6 +139,7 @@ pub(crate) fn plan_work(review: ReviewPolicy) -> Work {
         on_failure: OnFailure::Continue,
         commit: CommitRule::Auto,
         active_max: 2,
+        user_config: None,
         snapshot_every_ms: None,
         retry: tidegate_core::run::Retry::default(),
         stall_after_ms: None,

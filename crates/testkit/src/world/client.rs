@@ -126,6 +126,10 @@ impl World {
             (Some(_), Err(problem)) => {
                 self.fail(|| format!("I3: {no:?} was granted, then refused: {}", problem.message));
             }
+            // The lane is another one by now: whoever launched looks again, and here gives up.
+            (None, Err(problem)) if problem.code.as_str() == "version_conflict" => {
+                order.refused = true;
+            }
             (None, Err(problem)) if problem.details.retryable => {
                 self.plan_in((200, 1_000), Happening::Send(no));
             }

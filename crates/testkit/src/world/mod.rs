@@ -14,6 +14,7 @@ mod gitwork;
 mod hands;
 mod held;
 mod host;
+mod joins;
 mod merging;
 mod oracle;
 mod person;

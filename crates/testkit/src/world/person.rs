@@ -31,6 +31,7 @@ impl World {
         let runs: Vec<Run> = daemon.engine.runs().cloned().collect();
         self.order_turns(&runs);
         self.talk(&runs);
+        self.launch_more(&runs);
         for run in &runs {
             self.help_launcher(run);
             for (feature, help) in needs(run) {

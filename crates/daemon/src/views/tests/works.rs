@@ -92,6 +92,7 @@ pub(crate) fn plan(review: ReviewPolicy) -> Work {
         on_failure: OnFailure::Stop,
         commit: CommitRule::Auto,
         active_max: 1,
+        user_config: None,
         snapshot_every_ms: None,
         retry: tidegate_core::run::Retry::default(),
         stall_after_ms: None,

@@ -24,6 +24,7 @@ pub(crate) fn home_events() -> Vec<HomeEvent> {
     vec![
         HomeEvent::CommandAccepted(fact()),
         HomeEvent::CommandCompleted(bare),
-        HomeEvent::CommandFailed(failed),
+        HomeEvent::CommandFailed(failed.clone()),
+        HomeEvent::BackgroundEnded(failed),
     ]
 }

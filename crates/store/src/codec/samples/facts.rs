@@ -57,6 +57,7 @@ fn run_events() -> Vec<Event> {
         Event::Held { pause: pause(Some("low tide")) },
         Event::Released { actor: actor(), at },
         Event::PriorityChanged { priority: -3, actor: actor() },
+        Event::FeaturesAdded { wave: 2, added: Box::new(super::works::added()), actor: actor() },
         Event::Completed { at },
         Event::Failed { at, detail: Some(detail()) },
         Event::Failed { at, detail: None },

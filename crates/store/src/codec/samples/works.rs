@@ -16,7 +16,7 @@ use tidegate_core::plan::{
     LandingSpec, OnFailure, PlanSpec, PromptChannel, RemoteSync, ReviewPolicy, RoleSpec, Strategy,
     WaveSpec,
 };
-use tidegate_core::run::{Feature, Plan, Work};
+use tidegate_core::run::{Added, Feature, Plan, Work};
 use tidegate_core::told::Class;
 use tidegate_core::workplace::{HookSpec, LfsPolicy, SubmodulePolicy, WorktreeSpec};
 
@@ -198,12 +198,19 @@ pub(super) fn plan_spec() -> PlanSpec {
         on_failure: OnFailure::Stop,
         commit: CommitRule::Agent,
         active_max: 5,
+        user_config: Some(crate::chain::blob_id(b"u")),
         snapshot_every_ms: Some(30_000),
         retry: tidegate_core::run::Retry { backoff_ms: 5, backoff_ms_max: 6 },
         stall_after_ms: Some(7),
         env_pass: vec!["LANG".into()],
         worktree: worktree_spec(),
     }
+}
+
+/// Features that join a run, with all that they bring.
+pub(super) fn added() -> Added {
+    let PlanSpec { features, agents, gates, .. } = plan_spec();
+    Added { features, agents, gates }
 }
 
 pub(super) fn works() -> Vec<Work> {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use tidegate_core::ids::RunId;
 use tidegate_core::run::{JobState, Run, Status};
-use tidegate_daemon::engine::Command;
+use tidegate_daemon::engine::{Command, Launch, LaunchWay};
 use tidegate_store::{ListFilter, Reader, StoreError, View, verify};
 
 use super::super::course::World;
@@ -157,7 +157,13 @@ impl World {
                         return Ok(Some(format!("I3: {run} was to be cancelled, and goes on")));
                     }
                 }
-                Command::RetryFeature { .. }
+                Command::Launch(launch) => {
+                    if let Some(why) = self.not_joined(launch) {
+                        return Ok(Some(why));
+                    }
+                }
+                Command::ResumeFeature { .. }
+                | Command::RetryFeature { .. }
                 | Command::Approve { .. }
                 | Command::Deny { .. }
                 | Command::Ask { .. }
@@ -188,7 +194,20 @@ impl World {
         if let Some(open) = rows.iter().find(|id| !self.ended.contains_key(id)) {
             return Ok(Some(format!("I6: {open} has not ended")));
         }
+        if let Some(open) = view.open_commands()?.first() {
+            return Ok(Some(format!("I6: command {} ({}) has not ended", open.id, open.verb)));
+        }
         Ok(None)
+    }
+
+    /// I3: features that were to join a run and are no part of it.
+    fn not_joined(&self, launch: &Launch) -> Option<String> {
+        let LaunchWay::Join { run, .. } = &launch.way else { return None };
+        let (spec, plan) = self.ended.get(run)?.plan()?;
+        let lost = launch.features.iter().find(|id| {
+            spec.wave_of(id).is_none() || plan.features.get(*id).is_none_or(|f| !f.is_terminal())
+        });
+        lost.map(|id| format!("I3: {id} was to join {run}, and is no part of it"))
     }
 
     /// Writes another word of the same length over one in the store's file.
