@@ -2,11 +2,10 @@
 
 use super::effect::EffectKey;
 use super::enrol::Added;
-use super::feature::Tested;
 use super::message::TypeOutcome;
 use super::outcome::{
-    CaptureOutcome, ConflictOutcome, InspectOutcome, MergeOutcome, ResultOutcome, RollbackOutcome,
-    UpdateOutcome, WorktreeOutcome,
+    CaptureOutcome, CommitOutcome, ConflictOutcome, InspectOutcome, MergeOutcome, ResultOutcome,
+    RollbackOutcome, UpdateOutcome, WorktreeOutcome,
 };
 use crate::exit::{Exit, Started};
 use crate::ids::{AgentId, FeatureId, GateName, JobId, Oid, QuestionId, RoleName};
@@ -357,35 +356,6 @@ pub struct Ingested {
     /// identity proved dead, or the heartbeat of a remote one not fresh. Who is not named here may be alive: a
     /// report that was on its way while an agent registered says nothing about it.
     pub gone: Vec<(AgentId, Registered)>,
-}
-
-/// What came of committing.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum CommitOutcome {
-    /// The branch is beyond its base.
-    Commit(Tested),
-    /// The branch is at its base. The base and its tree.
-    NoChange(Tested),
-    /// The commit hook refused.
-    HookRefused {
-        /// What it said.
-        output: String,
-    },
-    /// Conflicts are left.
-    Unresolved {
-        /// The paths.
-        paths: Vec<String>,
-    },
-    /// The worktree is not on its branch.
-    LeftBranch {
-        /// Where it was found.
-        found: String,
-    },
-    /// git or the disk refused.
-    Failed {
-        /// What it said.
-        detail: String,
-    },
 }
 
 /// Why an input changed nothing.

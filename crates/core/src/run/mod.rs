@@ -47,12 +47,12 @@ pub use enrol::Added;
 pub use event::{Event, Subject, Submitted};
 pub use feature::{Captured, Feature, FeatureState, LandStep, Merged, Tested, WorkStep};
 pub use feedback::Feedback;
-pub use input::{CommitOutcome, Grant, Ingested, Input, Rejected, Report};
+pub use input::{Grant, Ingested, Input, Rejected, Report};
 pub use inspection::{Finding, Inspection};
 pub use message::{Delivery, Message, ToType, TypeOutcome, Typed, Way};
 pub use outcome::{
-    CaptureOutcome, ConflictOutcome, InspectOutcome, MergeOutcome, ResultOutcome, RollbackOutcome,
-    UpdateOutcome, WorktreeOutcome,
+    CaptureOutcome, CommitOutcome, ConflictOutcome, InspectOutcome, MergeOutcome, ResultOutcome,
+    RollbackOutcome, UpdateOutcome, WorktreeOutcome,
 };
 pub use planned::PlannedChange;
 pub use question::{Answer, Closing, Fate, Question};

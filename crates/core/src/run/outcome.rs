@@ -1,6 +1,6 @@
 //! What came of the work that a run asked for.
 
-use super::feature::{Captured, Merged};
+use super::feature::{Captured, Merged, Tested};
 use super::inspection::Finding;
 use super::planned::PlannedChange;
 use crate::ids::Oid;
@@ -176,6 +176,35 @@ pub enum WorktreeOutcome {
     },
     /// The target does not exist.
     TargetMissing,
+    /// git or the disk refused.
+    Failed {
+        /// What it said.
+        detail: String,
+    },
+}
+
+/// What came of committing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CommitOutcome {
+    /// The branch is beyond its base.
+    Commit(Tested),
+    /// The branch is at its base. The base and its tree.
+    NoChange(Tested),
+    /// The commit hook refused.
+    HookRefused {
+        /// What it said.
+        output: String,
+    },
+    /// Conflicts are left.
+    Unresolved {
+        /// The paths.
+        paths: Vec<String>,
+    },
+    /// The worktree is not on its branch.
+    LeftBranch {
+        /// Where it was found.
+        found: String,
+    },
     /// git or the disk refused.
     Failed {
         /// What it said.

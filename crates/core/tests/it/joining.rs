@@ -7,9 +7,11 @@ use tidegate_core::run::{Added, Event, FeatureState, Input, Rejected, Run, step}
 use crate::fixture::{NOW, Shape, cancel, fid, plan_run, take, waves};
 use crate::pipeline::{building, feature};
 
-fn added(run: &Run, ids: &[&str]) -> Input {
+/// Features like one of the run's own.
+pub(crate) fn added(run: &Run, ids: &[&str]) -> Input {
     let (spec, _) = run.plan().unwrap();
-    let like = spec.features.values().next().unwrap();
+    let mut like = spec.features.values().next().unwrap().clone();
+    like.needs.clear();
     let features: BTreeMap<_, _> = ids.iter().map(|id| (fid(id), like.clone())).collect();
     let added = Box::new(Added { features, ..Added::default() });
     Input::AddFeatures { added, actor: "ann".to_owned() }

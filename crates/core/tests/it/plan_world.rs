@@ -312,7 +312,7 @@ impl World {
     /// A person does something that may make no sense.
     fn person(&mut self) {
         let at = self.tape.below(self.runs.len());
-        let Some((spec, plan)) = self.runs[at].plan() else { return };
+        let Some((_, plan)) = self.runs[at].plan() else { return };
         let ids: Vec<FeatureId> = plan.features.keys().cloned().collect();
         let feature = ids[self.tape.below(ids.len())].clone();
         let actor = "ann".to_owned();
@@ -322,12 +322,8 @@ impl World {
             1..=3 => Input::RetryFeature { feature, actor },
             4 => Input::Rollback { feature, to: 1, actor },
             5 if ids.len() < 8 => {
-                let mut like = spec.features[&feature].clone();
-                like.needs.clear();
-                let id = FeatureId::new(format!("j{}", ids.len())).unwrap();
-                let features = std::collections::BTreeMap::from([(id, like)]);
-                let added = Box::new(tidegate_core::run::Added { features, ..Default::default() });
-                Input::AddFeatures { added, actor }
+                let id = format!("j{}", ids.len());
+                crate::joining::added(&self.runs[at], &[&id])
             }
             _ => {
                 let tested = plan.features[&feature].tested.clone();
