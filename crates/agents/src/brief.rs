@@ -32,12 +32,31 @@ pub struct Brief<'a> {
     pub answers: &'a [(&'a str, &'a Answer)],
     /// What people told the feature's agents, and none is known to have acted on.
     pub messages: &'a [&'a Message],
+    /// How it stands to what an agent did here before.
+    pub before: Before<'a>,
+}
+
+/// How a job stands to an earlier one for the same work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Before<'a> {
+    /// There is none, or it has nothing to say.
+    #[default]
+    Nothing,
+    /// The same conversation was broken off.
+    Interrupted,
+    /// Its conversation is not taken up again, for this reason.
+    Superseded(&'a str),
 }
 
 impl Brief<'_> {
     /// The prompt.
     pub fn text(&self) -> String {
-        let mut text = prompt::compose(self.task, self.feedback, self.evidence);
+        let mut text = match self.before {
+            Before::Nothing => String::new(),
+            Before::Interrupted => format!("{INTERRUPTED}\n\n---\n"),
+            Before::Superseded(why) => format!("{}\n\n---\n", SUPERSEDED.replace("{why}", why)),
+        };
+        text.push_str(&prompt::compose(self.task, self.feedback, self.evidence));
         let part = match self.role {
             Role::Planner => PLANNER.to_owned(),
             Role::Builder => self.planned.map(plan_of).unwrap_or_default(),
@@ -93,6 +112,15 @@ impl Brief<'_> {
         text
     }
 }
+
+const INTERRUPTED: &str = "\
+You were interrupted while you worked on this task. Check the state first: `git status` and `git diff` \
+show what is done in this worktree, and a command that you had started may have run or not. Then go on \
+where you were. The task, once more:";
+
+const SUPERSEDED: &str = "\
+Another agent worked on this task before you, and its conversation is not taken up again: {why}. What it \
+did is in this worktree: look at `git status`, `git diff` and `git log` first, and go on from there.";
 
 const PLANNER: &str = "\
 You are the planner: change no file. Write one JSON object to the file that the environment variable \
@@ -160,7 +188,18 @@ mod tests {
             evidence: "",
             answers: &[],
             messages: &[],
+            before: Before::Nothing,
         }
+    }
+
+    #[test]
+    fn who_was_interrupted_is_told_to_look_first_and_then_the_task() {
+        let text = Brief { before: Before::Interrupted, ..brief(Role::Builder) }.text();
+        assert!(text.starts_with("You were interrupted"), "{text}");
+        assert!(text.ends_with("---\nShow the berths.\n"), "{text}");
+        let before = Before::Superseded("its history is gone");
+        let text = Brief { before, ..brief(Role::Builder) }.text();
+        assert!(text.contains("not taken up again: its history is gone."), "{text}");
     }
 
     #[test]

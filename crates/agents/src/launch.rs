@@ -17,6 +17,10 @@ pub struct Place<'a> {
     pub iteration: u32,
     /// Attempt for the same purpose, from 1.
     pub attempt: u32,
+    /// The id of its conversation, when it is known.
+    pub session: Option<&'a str>,
+    /// Whether that was begun by an earlier job.
+    pub resumed: bool,
 }
 
 /// The prompt, as text and as the file that holds it.
@@ -51,8 +55,8 @@ pub enum LaunchError {
     },
 }
 
-/// Fills the manifest's argv template: `{prompt}`, `{prompt_file}`, `{run}`, `{feature}`,
-/// `{iteration}`, `{attempt}`. What is filled in is not looked at again; other braces stay.
+/// Fills the manifest's argv template, of a start or of a resumption: `{prompt}`, `{prompt_file}`,
+/// `{run}`, `{feature}`, `{iteration}`, `{attempt}`, `{session}`. What is filled in is not looked at again; other braces stay.
 ///
 /// # Errors
 /// [`LaunchError::PromptTooLong`] when the prompt goes by argument and is too long for one.
@@ -73,10 +77,12 @@ pub fn plan(
             "feature" => Some(place.feature.into()),
             "iteration" => Some(place.iteration.to_string().into()),
             "attempt" => Some(place.attempt.to_string().into()),
+            "session" => place.session.map(OsString::from),
             _ => None,
         }
     };
-    let argv = agent.argv.iter().map(|part| fill(part, value)).collect();
+    let template = if place.resumed { &agent.manifest.resume } else { &agent.argv };
+    let argv = template.iter().map(|part| fill(part, value)).collect();
     Ok(Launch { argv, prompt_on_stdin: agent.prompt == PromptChannel::Stdin })
 }
 
@@ -120,7 +126,14 @@ mod tests {
     }
 
     fn planned(argv: &[&str], prompt: PromptChannel, text: &str) -> Result<Launch, LaunchError> {
-        let place = Place { run: "r1", feature: "berths", iteration: 2, attempt: 3 };
+        let place = Place {
+            run: "r1",
+            feature: "berths",
+            iteration: 2,
+            attempt: 3,
+            session: Some("id-1"),
+            resumed: false,
+        };
         let file = Path::new("/jobs/j/prompt");
         plan(&agent(argv, prompt), place, PromptInput { text, file })
     }
@@ -133,6 +146,26 @@ mod tests {
         let expected = ["scribe", "say {feature}", "ar1berthsb", "2.3", "{x} {", "{r1}"];
         assert_eq!(launch.argv, expected);
         assert!(!launch.prompt_on_stdin);
+    }
+
+    #[test]
+    fn a_resumption_has_its_own_argv_and_the_id() {
+        let mut agent = agent(&["a", "--session-id", "{session}"], PromptChannel::Stdin);
+        agent.manifest.resume = vec!["a".to_owned(), "--resume={session}".to_owned()];
+        let argv = |resumed| {
+            let place = Place {
+                run: "r1",
+                feature: "berths",
+                iteration: 1,
+                attempt: 2,
+                session: Some("id-1"),
+                resumed,
+            };
+            let prompt = PromptInput { text: "x", file: Path::new("/p") };
+            plan(&agent, place, prompt).unwrap().argv
+        };
+        assert_eq!(argv(false), ["a", "--session-id", "id-1"]);
+        assert_eq!(argv(true), ["a", "--resume=id-1"]);
     }
 
     #[test]

@@ -16,7 +16,7 @@ mod prompt;
 mod reset;
 mod rules;
 
-pub use brief::Brief;
+pub use brief::{Before, Brief};
 pub use event::{Event, Reset, Trouble};
 pub use judge::Judge;
 pub use launch::{Launch, LaunchError, Place, PromptInput, plan};

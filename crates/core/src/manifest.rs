@@ -27,6 +27,13 @@ pub struct Manifest {
     pub exit: Vec<i32>,
 }
 
+impl Manifest {
+    /// Whether its output or its exit codes say more than an exit code 0 does.
+    pub fn judges(&self) -> bool {
+        self.stream != StreamForm::Text || !self.exit.is_empty() || !self.errors.is_empty()
+    }
+}
+
 /// The form of an agent's standard output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum StreamForm {

@@ -34,7 +34,7 @@ mod write;
 
 pub use backup::{BackupInfo, backups, inspect_backup, peek_backup};
 pub use chain::blob_id;
-pub use codec::{HOME_KINDS, KINDS, TALK_KINDS};
+pub use codec::{HOME_KINDS, KINDS, TALK_KINDS, TELLING_KINDS};
 pub use error::{Corrupt, OpenError, StoreError};
 pub use highwater::{Acknowledged, acknowledged};
 pub use migrate::Migration;

@@ -9,7 +9,7 @@ use crate::connection::{APPLICATION_ID, pragma};
 use crate::error::{Doing as _, OpenError, StoreError};
 
 /// The changes, in order: the n-th leads to schema n. Never edited once released.
-const STEPS: [&str; 7] = [
+const STEPS: [&str; 8] = [
     include_str!("migrations/0001_first.sql"),
     include_str!("migrations/0002_roles.sql"),
     include_str!("migrations/0003_operating.sql"),
@@ -17,6 +17,7 @@ const STEPS: [&str; 7] = [
     include_str!("migrations/0005_rounds.sql"),
     include_str!("migrations/0006_commands.sql"),
     include_str!("migrations/0007_people.sql"),
+    include_str!("migrations/0008_told.sql"),
 ];
 
 /// The newest schema that this program knows.

@@ -81,6 +81,11 @@ impl Run {
             Event::JobCreated { job, purpose, attempt, nonce, at } => {
                 self.create_job(job, purpose, *attempt, nonce, *at);
             }
+            Event::Telling(fact) => {
+                if let Some(job) = fact.job() {
+                    self.with_job(job, |job| job.apply_of_telling(fact));
+                }
+            }
             Event::JobStarted { job, started } | Event::LauncherStarted { job, started, .. } => {
                 self.start_job(job, started);
             }
@@ -129,6 +134,8 @@ impl Run {
             nonce: nonce.to_owned(),
             created_at: at,
             stalled: None,
+            session: None,
+            told: None,
             state: JobState::Launching,
         };
         self.jobs.insert(id.clone(), job);

@@ -12,7 +12,10 @@ impl Feature {
     )]
     pub(super) fn apply_of_crew(&mut self, event: &Event, trail: &mut Trail) {
         match event {
-            Event::RoleFinished { role, job, .. } => self.role_finished(*role, job, trail),
+            Event::RoleFinished { role, job, .. } => {
+                self.limited = None;
+                self.role_finished(*role, job, trail);
+            }
             Event::ResultRefused { feedback, .. } => {
                 self.failures += 1;
                 self.feedback = Some(feedback.clone());

@@ -38,9 +38,11 @@ impl Feature {
                 }
                 self.tried(*counted, *wait, trail);
             }
+            Event::Telling(fact) => self.apply_of_telling(fact, trail),
             Event::RetryDue { .. } => self.wait = None,
             Event::BuilderFinished { job, .. } => {
                 self.failures = 0;
+                self.limited = None;
                 trail.built = Some(job.clone());
                 trail.checked = false;
                 self.state = FeatureState::building(WorkStep::Committing(job.clone()));
@@ -73,13 +75,7 @@ impl Feature {
             | Event::LandingIntended { .. }
             | Event::TargetMoved { .. }
             | Event::Landed { .. } => self.apply_of_landing(event),
-            Event::Blocked { block, .. } => {
-                self.wait = None;
-                if matches!(block, Block::Input { .. }) {
-                    trail.built = None;
-                }
-                self.state = FeatureState::Blocked(block.clone());
-            }
+            Event::Blocked { block, .. } => self.blocked(block, trail),
             Event::Unblocked { .. } => self.unblocked(trail),
             Event::FeatureFailed { reason, .. } => {
                 self.wait = None;
@@ -97,6 +93,15 @@ impl Feature {
         }
     }
 
+    fn blocked(&mut self, block: &Block, trail: &mut Trail) {
+        self.wait = None;
+        self.limited = None;
+        if matches!(block, Block::Input { .. }) {
+            trail.built = None;
+        }
+        self.state = FeatureState::Blocked(block.clone());
+    }
+
     /// Its next iteration begins with a slot.
     fn iterates(&mut self, trail: &mut Trail) {
         trail.built = None;
@@ -109,8 +114,9 @@ impl Feature {
     }
 
     /// An attempt failed: the next one begins at once, or waits for its time without a slot.
-    fn tried(&mut self, counted: bool, wait: Option<Wait>, trail: &mut Trail) {
+    pub(super) fn tried(&mut self, counted: bool, wait: Option<Wait>, trail: &mut Trail) {
         self.failures += u32::from(counted);
+        self.limited = None;
         self.wait = wait;
         self.rewind_step();
         if wait.is_some()

@@ -52,7 +52,7 @@ impl Retry {
 }
 
 /// A number that names give, the same for good and evenly spread (FNV-1a).
-fn spread(name: &str, number: u32) -> u64 {
+pub(super) fn spread(name: &str, number: u32) -> u64 {
     let bytes = name.bytes().chain(number.to_le_bytes());
     let mixed = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

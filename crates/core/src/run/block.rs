@@ -77,6 +77,13 @@ pub enum Block {
         /// What the agent worked for.
         role: Role,
     },
+    /// Its agent is not let in. Unblocked by a person: log in or give it a key, then retry.
+    Auth {
+        /// Which, for people.
+        agent: String,
+        /// What it said.
+        detail: String,
+    },
     /// Its reviewer gave no verdict. Unblocked by a person: approve, deny or retry.
     Review {
         /// Why there is none.
@@ -109,6 +116,7 @@ impl Block {
             | Self::PushRefused { .. }
             | Self::Diverged { .. }
             | Self::Input { .. }
+            | Self::Auth { .. }
             | Self::Review { .. }
             | Self::Quarantine { .. } => None,
         }
@@ -129,6 +137,7 @@ impl Block {
             | Self::Resources { .. }
             | Self::Git { .. }
             | Self::Input { .. }
+            | Self::Auth { .. }
             | Self::Review { .. }
             | Self::Quarantine { .. } => false,
         }
@@ -149,6 +158,7 @@ impl Block {
             Self::Diverged { .. } => "diverged",
             Self::LocalBehind { .. } => "local_behind",
             Self::Input { .. } => "input",
+            Self::Auth { .. } => "auth",
             Self::Review { .. } => "review",
             Self::Quarantine { .. } => "quarantine",
         }

@@ -31,7 +31,9 @@ impl Draft {
         match next {
             Next::Fact(event) => self.emit(event),
             Next::Consent(feature) => self.consent(&feature, "policy"),
-            Next::Job(purpose) => self.create_job(purpose),
+            Next::Job(purpose) => {
+                self.create_job(purpose);
+            }
         }
     }
 
@@ -101,6 +103,7 @@ impl Draft {
                 | Block::Resources { .. }
                 | Block::Git { .. }
                 | Block::Collision { waits: false, .. }
+                | Block::Auth { .. }
                 | Block::Review { .. }
                 | Block::SilentRevert { .. }
                 | Block::PushRefused { .. }

@@ -6,7 +6,9 @@ use super::event::Event;
 use super::feature::{Feature, FeatureState, WorkStep};
 use super::feedback::Feedback;
 use super::input::Rejected;
+use super::judging::Ending;
 use super::outcome::{ConflictOutcome, ResultOutcome};
+use super::pipeline::Failed;
 use super::planned::PlannedChange;
 use super::state::Purpose;
 use super::step::Draft;
@@ -23,7 +25,8 @@ impl Draft {
         let Some(role) = feature.state.role() else { return };
         let Some((name, _)) = spec.worker(of_spec, role) else { return };
         let (role, iteration) = (name.clone(), feature.iteration);
-        self.create_job(Purpose::Agent { feature: id.clone(), role, iteration });
+        let job = self.create_job(Purpose::Agent { feature: id.clone(), role, iteration });
+        self.begin_session(id, &job);
     }
 
     /// What follows on an agent's end, once what it left is captured.
@@ -37,15 +40,22 @@ impl Draft {
             return;
         }
         let (feature, done) = (id.clone(), job.clone());
-        if !exit.is_success() {
-            if self.await_answer(id, job, exit) {
-                return;
+        match self.ending(job, exit) {
+            Ending::Well if role == Role::Builder => {
+                self.emit(Event::BuilderFinished { feature, job: done });
             }
-            self.attempt_failed(id, job, exit, role.word());
-        } else if role == Role::Builder {
-            self.emit(Event::BuilderFinished { feature, job: done });
-        } else {
-            self.emit(Event::RoleFinished { feature, role, job: done });
+            Ending::Well => self.emit(Event::RoleFinished { feature, role, job: done }),
+            Ending::Limited(class, reset, detail) => self.park(id, job, class, (reset, detail)),
+            Ending::Refused(detail) => self.refused_login(id, role, detail),
+            Ending::Gone => {
+                self.emit(Event::AttemptFailed { feature, job: done, counted: false, wait: None });
+            }
+            Ending::Failed { .. } if self.await_answer(id, job, exit) => {}
+            Ending::Failed { why: None, .. } => self.attempt_failed(id, job, exit, role.word()),
+            Ending::Failed { why: Some(why), wait } => {
+                let failed = Failed { why, counted: true, wait };
+                self.step_failed(id, job, &failed, role.word());
+            }
         }
     }
 

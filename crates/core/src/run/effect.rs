@@ -363,6 +363,7 @@ fn outstanding_of_feature(
             | Block::Git { .. }
             | Block::Collision { .. }
             | Block::Input { .. }
+            | Block::Auth { .. }
             | Block::Review { .. }
             | Block::SilentRevert { .. }
             | Block::PushRefused { .. }

@@ -9,6 +9,7 @@ use super::inspection::Inspection;
 use super::planned::PlannedChange;
 use super::state::{Purpose, Work};
 use super::talk::Talk;
+use super::telling::Telling;
 use crate::exit::{Exit, Started};
 use crate::ids::{AgentId, BlobId, FeatureId, GateName, JobId, Oid, QueueKey, RunId};
 use crate::launcher::{AgentEnd, Journal, Registered, Settled};
@@ -103,6 +104,8 @@ pub enum Event {
 
     /// Agents and people told each other something.
     Talk(Talk),
+    /// What an agent told by its stream.
+    Telling(Telling),
 
     /// A feature got a slot for its iteration.
     FeatureAdmitted { feature: FeatureId },
@@ -223,6 +226,7 @@ impl Event {
             | Self::FailedBeforeStatus { .. }
             | Self::AgentsSwept { .. } => Subject::Run,
             Self::Talk(talk) => talk.subject(),
+            Self::Telling(fact) => fact.subject(),
             Self::FeatureAdmitted { feature }
             | Self::WorktreeReady { feature, .. }
             | Self::WorktreeFurnished { feature, .. }
@@ -295,6 +299,7 @@ impl Event {
             Self::FailedBeforeStatus { .. } => "failed-before-status",
             Self::AgentsSwept { .. } => "agents-swept",
             Self::Talk(talk) => talk.kind(),
+            Self::Telling(fact) => fact.kind(),
             Self::FeatureAdmitted { .. } => "feature-admitted",
             Self::WorktreeReady { .. } => "worktree-ready",
             Self::WorktreeFurnished { .. } => "worktree-furnished",

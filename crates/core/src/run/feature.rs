@@ -4,6 +4,7 @@ use super::backoff::Wait;
 use super::block::Block;
 use super::feedback::Feedback;
 use super::inspection::Inspection;
+use super::limited::Limit;
 use super::planned::PlannedChange;
 use super::round::Round;
 use crate::ids::{FeatureId, GateName, JobId, Oid};
@@ -21,6 +22,8 @@ pub struct Feature {
     pub failures: u32,
     /// Set while its next attempt waits for its time.
     pub wait: Option<Wait>,
+    /// The limit that its last agent ran into, until one ends otherwise.
+    pub limited: Option<Limit>,
     /// The commit that its branch began at.
     pub base: Option<Oid>,
     /// Its worktree, once there is one.
@@ -286,43 +289,6 @@ impl Feature {
             | FeatureState::Failed { .. }
             | FeatureState::Cancelled { .. }
             | FeatureState::Skipped { .. } => false,
-        }
-    }
-
-    /// The job that it waits for; the first one of several gates.
-    pub fn job(&self) -> Option<&JobId> {
-        self.jobs().first().copied()
-    }
-
-    /// The jobs that it waits for.
-    pub fn jobs(&self) -> Vec<&JobId> {
-        match &self.state {
-            FeatureState::Working {
-                step:
-                    WorkStep::SettingUp(job)
-                    | WorkStep::Agent(job)
-                    | WorkStep::Committing(job)
-                    | WorkStep::Reading(job),
-                ..
-            } => vec![job],
-            FeatureState::Verifying { round }
-            | FeatureState::Landing(LandStep::Gates { round, .. }) => {
-                round.running.values().collect()
-            }
-            FeatureState::Working {
-                step: WorkStep::AwaitingSlot | WorkStep::Preparing | WorkStep::RollingBack(_),
-                ..
-            }
-            | FeatureState::Landing(
-                LandStep::AwaitingTarget | LandStep::Merging | LandStep::Updating { .. },
-            )
-            | FeatureState::Queued
-            | FeatureState::InReview
-            | FeatureState::Blocked(_)
-            | FeatureState::Landed { .. }
-            | FeatureState::Failed { .. }
-            | FeatureState::Cancelled { .. }
-            | FeatureState::Skipped { .. } => Vec::new(),
         }
     }
 }

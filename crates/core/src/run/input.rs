@@ -10,6 +10,7 @@ use super::outcome::{
 use crate::exit::{Exit, Started};
 use crate::ids::{AgentId, FeatureId, GateName, JobId, Oid, QuestionId, RoleName};
 use crate::launcher::{AgentEnd, Journal, Registered};
+use crate::told::Told;
 
 /// One thing that happened or is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -343,7 +344,7 @@ pub enum Report {
     },
 }
 
-/// What was read from a launcher's files and seen of its agents.
+/// What was read from a launcher's files and seen of its agents, or of an agent's own output.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Ingested {
     /// The journal's newest entry.
@@ -352,10 +353,11 @@ pub struct Ingested {
     pub registered: Vec<(AgentId, Registered)>,
     /// Ends of agents, whether new or known.
     pub ends: Vec<(AgentId, AgentEnd)>,
-    /// Agents without an end that were looked at and found gone, as they were registered: their
-    /// identity proved dead, or the heartbeat of a remote one not fresh. Who is not named here may be alive: a
-    /// report that was on its way while an agent registered says nothing about it.
+    /// Agents without an end that were looked at and found gone, as they were registered: proved dead,
+    /// or a remote one's heartbeat not fresh. Who is not named may be alive, as who registered meanwhile.
     pub gone: Vec<(AgentId, Registered)>,
+    /// What an agent told by its stream.
+    pub told: Option<Told>,
 }
 
 /// Why an input changed nothing.

@@ -10,12 +10,14 @@ use crate::ids::{AgentId, JobId, RoleName};
 
 impl Draft {
     /// Decides on the next job for `purpose`.
-    pub(super) fn create_job(&mut self, purpose: Purpose) {
+    pub(super) fn create_job(&mut self, purpose: Purpose) -> JobId {
         let job = self.run.next_job();
         let same = self.run.jobs.values().filter(|job| job.purpose.is_same_work(&purpose));
         let attempt = u32::try_from(same.count()).unwrap_or(u32::MAX).saturating_add(1);
         let nonce = format!("{:016x}{:08x}", self.now.entropy, job.number());
-        self.emit(Event::JobCreated { job, purpose, attempt, nonce, at: self.now.wall });
+        let at = self.now.wall;
+        self.emit(Event::JobCreated { job: job.clone(), purpose, attempt, nonce, at });
+        job
     }
 
     pub(super) fn start_agent(
@@ -92,6 +94,9 @@ impl Draft {
         let purpose = job.purpose.clone();
         if let (None, Some(started)) = (job.state.started(), started) {
             self.record_start(id, started);
+        }
+        if let Some(told) = &ingested.told {
+            self.record_told(id, told);
         }
         self.emit(Event::JobFinished { job: id.clone(), exit: exit.clone() });
         match &purpose {

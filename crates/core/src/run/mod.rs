@@ -25,8 +25,10 @@ mod hooks;
 mod input;
 mod inspection;
 mod jobs;
+mod judging;
 mod landing;
 mod launching;
+mod limited;
 mod message;
 mod order;
 mod outcome;
@@ -35,9 +37,12 @@ mod planned;
 mod question;
 mod review;
 mod round;
+mod sessions;
 mod state;
 mod step;
 mod talk;
+mod telling;
+mod waited_for;
 
 pub use backoff::{Retry, Wait};
 pub(crate) use barrier::Barrier;
@@ -49,6 +54,7 @@ pub use feature::{Captured, Feature, FeatureState, LandStep, Merged, Tested, Wor
 pub use feedback::Feedback;
 pub use input::{Grant, Ingested, Input, Rejected, Report};
 pub use inspection::{Finding, Inspection};
+pub use limited::Limit;
 pub use message::{Delivery, Message, ToType, TypeOutcome, Typed, Way};
 pub use outcome::{
     CaptureOutcome, CommitOutcome, ConflictOutcome, InspectOutcome, MergeOutcome, ResultOutcome,
@@ -58,6 +64,8 @@ pub use planned::PlannedChange;
 pub use question::{Answer, Closing, Fate, Question};
 pub use review::awaits_person;
 pub use round::Round;
+pub use sessions::Conversation;
 pub use state::{Job, JobState, Phase, Plan, Purpose, Run, Stall, Status, Work};
 pub use step::{Step, step};
 pub use talk::Talk;
+pub use telling::Telling;

@@ -14,6 +14,16 @@ use crate::ids::{FeatureId, JobId, Oid};
 use crate::plan::{FeatureSpec, Role};
 use crate::time::WallMs;
 
+/// How an attempt failed.
+pub(super) struct Failed {
+    /// Why, for people.
+    pub(super) why: String,
+    /// Whether it counts against the bound.
+    pub(super) counted: bool,
+    /// Whether the next one waits even if this is the first to fail.
+    pub(super) wait: bool,
+}
+
 impl Draft {
     pub(super) fn feature(&self, id: &FeatureId) -> Option<(&FeatureSpec, &Feature)> {
         let (spec, plan) = self.run.plan()?;
@@ -107,20 +117,26 @@ impl Draft {
 
     /// The same step again, within its bound; an excused end does not count.
     pub(super) fn attempt_failed(&mut self, id: &FeatureId, job: &JobId, exit: &Exit, who: &str) {
+        let failed = Failed { why: exit.describe(), counted: !exit.is_excused(), wait: false };
+        self.step_failed(id, job, &failed, who);
+    }
+
+    /// The same step again, within its bound.
+    pub(super) fn step_failed(&mut self, id: &FeatureId, job: &JobId, failed: &Failed, who: &str) {
         let Some((spec, feature)) = self.feature(id) else { return };
         let Some((plan, _)) = self.run.plan() else { return };
         let role = feature.state.role().and_then(|role| plan.role_spec(spec, role));
         let retry = role.and_then(|role| role.retry).unwrap_or(plan.retry);
-        let counted = !exit.is_excused();
+        let counted = failed.counted;
         let failures = feature.failures + u32::from(counted);
         if counted && failures >= spec.attempts_max {
-            let reason = format!("{who}: {} after {failures} attempts", exit.describe());
+            let reason = format!("{who}: {} after {failures} attempts", failed.why);
             self.give_up(id, reason);
             return;
         }
         // What says nothing about the job is tried again at once.
-        let ms =
-            if counted { retry.wait_ms(failures, &format!("{}/{id}", self.run.id)) } else { 0 };
+        let spaced = failures.saturating_add(u32::from(failed.wait));
+        let ms = if counted { retry.wait_ms(spaced, &format!("{}/{id}", self.run.id)) } else { 0 };
         // Of a held run nothing begins: its next attempt waits for a slot, which it is not given.
         let ms = if self.run.hold.is_some() { ms.max(1) } else { ms };
         let wait = (ms > 0).then(|| Wait {
@@ -139,6 +155,15 @@ impl Draft {
         }
         self.emit(Event::RetryDue { feature: id.clone() });
         Ok(())
+    }
+
+    /// An alarm says that the time has come: of a limit the wall clock has the last word.
+    pub(super) fn alarm_rang(&mut self, id: &FeatureId) -> Result<(), Rejected> {
+        let (_, feature) = self.require_feature(id)?;
+        if feature.wait.is_some() && self.waits_on(id) {
+            return Ok(());
+        }
+        self.retry_due(id)
     }
 
     pub(super) fn committed(

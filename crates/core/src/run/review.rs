@@ -111,6 +111,7 @@ pub fn awaits_person(spec: &PlanSpec, feature: &Feature) -> bool {
             | Block::Input { .. }
             | Block::PushRefused { .. }
             | Block::Diverged { .. }
+            | Block::Auth { .. }
             | Block::LocalBehind { .. }
             | Block::Quarantine { .. },
         )

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::feature::{Feature, FeatureState, Trail};
 use super::message::Message;
 use super::question::Question;
+use super::sessions::Conversation;
 use crate::exit::{Exit, Started};
 use crate::ids::{
     AgentId, BlobId, FeatureId, GateName, JobId, Oid, QuestionId, QueueKey, RoleName, RunId,
@@ -13,6 +14,7 @@ use crate::launcher::{Launcher, LauncherSpec};
 use crate::pause::Pause;
 use crate::plan::PlanSpec;
 use crate::time::WallMs;
+use crate::told::Told;
 use crate::workplace::Hook;
 
 /// One submitted execution.
@@ -126,6 +128,10 @@ pub struct Job {
     pub created_at: WallMs,
     /// Set while it gives no sign of life.
     pub stalled: Option<Stall>,
+    /// The conversation that it was started for, for an agent that has one.
+    pub session: Option<Conversation>,
+    /// What it told by its stream, once it has ended.
+    pub told: Option<Box<Told>>,
     /// Where it stands.
     pub state: JobState,
 }

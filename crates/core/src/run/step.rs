@@ -94,7 +94,9 @@ impl Draft {
         let at = self.now.wall;
         self.emit(Event::Claimed { supervisor: supervisor.to_owned(), at });
         match self.run.work {
-            Work::Launcher { .. } => self.create_job(Purpose::Launcher { resume_wave: None }),
+            Work::Launcher { .. } => {
+                self.create_job(Purpose::Launcher { resume_wave: None });
+            }
             Work::Plan { .. } => {}
         }
         Ok(())
@@ -227,7 +229,7 @@ impl Draft {
             Report::TargetClean { feature } => self.target_clean(feature),
             Report::RepoHeld { feature, by } => self.repo_held(feature, by),
             Report::RepoFree { feature } => self.repo_free(feature),
-            Report::RetryDue { feature } => self.retry_due(feature),
+            Report::RetryDue { feature } => self.alarm_rang(feature),
             Report::JobSilent { job, silent_ms } => self.job_silent(job, *silent_ms),
             Report::MessageTyped { feature, message, job, outcome } => {
                 self.message_typed(feature, *message, job, *outcome)

@@ -10,6 +10,7 @@ mod home;
 mod hooks;
 mod ids;
 mod joining;
+mod judging;
 mod launcher_fixture;
 mod launcher_matrix;
 mod launcher_world;

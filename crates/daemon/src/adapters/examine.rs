@@ -14,7 +14,7 @@ use tidegate_process::{ControlClient, ControlError, JobDir, OutputHints, Sweep};
 use super::jobs::{After, Entry, Jobs, is_launcher};
 use super::launch::{self, Refused};
 use super::what::{TRIES_OF_A_REFUSAL, may_pass};
-use super::{room, stalls};
+use super::{room, stalls, told};
 use crate::agents_seen::{AgentsSeen, living_processes, next_staleness};
 use crate::clock;
 
@@ -235,9 +235,14 @@ impl Jobs {
     }
 
     fn finished(&self, id: &JobId, entry: &Entry, started: Option<Started>, exit: Exit) -> After {
-        let ingested =
-            if is_launcher(entry, id) { self.ingest(entry) } else { Ingested::default() };
-        let exit = room::explained(&entry.target.run, id, exit);
+        let run = &entry.target.run;
+        let ingested = if is_launcher(entry, id) {
+            self.ingest(entry)
+        } else {
+            let told = told::read(run, id, &entry.dir, &exit);
+            Ingested { told, ..Ingested::default() }
+        };
+        let exit = room::explained(run, id, exit);
         let report = Report::JobFinished { job: id.clone(), started, exit, ingested };
         self.ctx.report(id.run(), report);
         After::Done

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use tidegate_agents::{Brief, EVIDENCE_BYTES, Place, PromptInput};
+use tidegate_agents::{Before, Brief, EVIDENCE_BYTES, Place, PromptInput};
 use tidegate_core::ids::{FeatureId, JobId, Oid};
 use tidegate_core::launcher::{resume_argv, start_argv};
 use tidegate_core::limits;
@@ -216,7 +216,13 @@ fn agent(
     let (role, agent) = spec.role_named(feature_spec, role).ok_or("the plan has no such role")?;
     let agent = spec.agents.get(agent).ok_or("the plan has no such agent")?;
     let told = (answers_to(run, id), run.messages_told(job_id).collect());
-    let text = brief(ctx, spec, feature_spec, feature, role, &told)?;
+    let session = job.session.as_ref();
+    let before = match session.and_then(|session| session.superseded.as_deref()) {
+        Some(why) => Before::Superseded(why),
+        None if run.is_interrupted(job_id) => Before::Interrupted,
+        None => Before::Nothing,
+    };
+    let text = brief(ctx, spec, (feature_spec, feature), (role, before), &told)?;
     let file = dir.file(PROMPT);
     write_prompt(&file, &text).map_err(|error| later(&file.display(), &error))?;
     let mut env = variables::narrowed(pinned, &spec.env_pass);
@@ -233,6 +239,8 @@ fn agent(
         feature: id.as_str(),
         iteration: *iteration,
         attempt: job.attempt,
+        session: session.and_then(|session| session.id.as_deref()),
+        resumed: session.is_some_and(|session| session.resumed),
     };
     let launch = tidegate_agents::plan(agent, place, PromptInput { text: &text, file: &file })
         .map_err(|error| Refused::Never(error.to_string()))?;
@@ -255,9 +263,8 @@ fn agent(
 fn brief(
     ctx: &Context,
     spec: &PlanSpec,
-    feature_spec: &FeatureSpec,
-    feature: &Feature,
-    role: Role,
+    (feature_spec, feature): (&FeatureSpec, &Feature),
+    (role, before): (Role, Before<'_>),
     (answers, messages): &(Vec<(&str, &Answer)>, Vec<&Message>),
 ) -> Result<String, Refused> {
     let pinned = |id| Ok::<_, Refused>(String::from_utf8_lossy(&ctx.pinned(id)?).into_owned());
@@ -279,6 +286,7 @@ fn brief(
         evidence: &evidence,
         answers,
         messages,
+        before,
     };
     Ok(brief.text())
 }

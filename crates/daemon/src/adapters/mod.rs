@@ -25,6 +25,7 @@ mod route;
 mod silences;
 mod snapshots;
 mod stalls;
+mod told;
 mod typing;
 mod variables;
 mod what;

@@ -127,7 +127,9 @@ fn blocked(id: &FeatureId, feature: &Feature, block: &Block) -> Option<Problem> 
         Block::TargetMissing => new(ErrorCode::TargetMissing, "its target does not exist"),
         Block::Diverged { detail } => new(ErrorCode::RemoteLocalDivergence, detail),
         Block::PushRefused { detail } | Block::Git { detail } => new(ErrorCode::Io, detail),
-        Block::Review { detail } => new(ErrorCode::UserApprovalRequired, detail),
+        Block::Review { detail } | Block::Auth { detail, .. } => {
+            new(ErrorCode::UserApprovalRequired, detail)
+        }
         Block::SilentRevert { .. } => {
             new(ErrorCode::UserApprovalRequired, "its landing would take back what others landed")
         }

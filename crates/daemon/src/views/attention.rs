@@ -192,6 +192,7 @@ fn block_job(block: &Block) -> Option<String> {
         | Block::Git { .. }
         | Block::Collision { .. }
         | Block::Input { .. }
+        | Block::Auth { .. }
         | Block::Review { .. }
         | Block::SilentRevert { .. }
         | Block::PushRefused { .. }
@@ -223,6 +224,7 @@ pub(super) fn in_words(block: &Block) -> String {
             format!("it is pushed, and the local target cannot follow: {why}")
         }
         Block::Input { role } => format!("its {} asked and waits for an answer", role.word()),
+        Block::Auth { agent, detail } => format!("{agent} is not let in: {detail}"),
         Block::Review { detail } => format!("its reviewer gave no verdict: {detail}"),
         Block::Quarantine { job, detail } => format!("job {job}: {detail}"),
     }

@@ -185,6 +185,7 @@ fn paths_of(block: &Block) -> Vec<String> {
         | Block::Resources { .. }
         | Block::Git { .. }
         | Block::Input { .. }
+        | Block::Auth { .. }
         | Block::Review { .. }
         | Block::SilentRevert { .. }
         | Block::PushRefused { .. }
@@ -229,6 +230,7 @@ pub(super) fn unblocks(
         Block::Review { .. } => {
             format!("`tidegate approve {run} --feature {feature}`, `tidegate deny` or `{retry}`")
         }
+        Block::Auth { .. } => format!("log the agent in or give it its key, then `{retry}`"),
         Block::Resources { .. } => format!("make room, then `{retry}`"),
         Block::Git { .. } => format!("mend what git reports, then `{retry}`"),
         Block::Quarantine { .. } => {

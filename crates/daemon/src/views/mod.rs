@@ -57,6 +57,7 @@ pub use viewer::Viewer;
 /// The kinds of all events.
 pub fn event_kinds() -> impl Iterator<Item = &'static str> {
     let of_runs = tidegate_store::KINDS.iter().chain(tidegate_store::TALK_KINDS);
+    let of_runs = of_runs.chain(tidegate_store::TELLING_KINDS);
     of_runs.chain(tidegate_store::HOME_KINDS).copied()
 }
 pub use waiting::QueuePlace;

@@ -4,7 +4,7 @@ use tidegate_core::ids::{FeatureId, QueueKey, RunId};
 use tidegate_core::pause::{Pause, Scope};
 use tidegate_core::plan::{OnFailure, PlanSpec};
 use tidegate_core::run::{
-    Block, Feature, FeatureState, LandStep, Plan, Run, Status, WorkStep, awaits_person,
+    Block, Feature, FeatureState, LandStep, Limit, Plan, Run, Status, WorkStep, awaits_person,
 };
 
 use super::attention::in_words;
@@ -109,6 +109,16 @@ fn is_open(plan: &Plan, id: &FeatureId) -> bool {
     plan.features.get(id).is_some_and(|feature| !feature.is_terminal())
 }
 
+/// The end of a limit of an agent's account.
+fn limited(limit: &Limit) -> String {
+    let until = stamp(limit.until);
+    let (what, whence) = (limit.class.describe(), if limit.told { "" } else { ", a guess" });
+    let said = limit.detail.as_ref().map_or(String::new(), |said| format!(" ({said})"));
+    format!(
+        "a limit of its agent to pass, until {until}{whence}: {what}{said}; it counts as no attempt"
+    )
+}
+
 /// What a feature waits for. `None` when something works on it, or it has ended.
 pub(super) fn feature_waits_for(
     run: &Run,
@@ -121,6 +131,9 @@ pub(super) fn feature_waits_for(
     }
     let feature = plan.features.get(id)?;
     if let Some(wait) = &feature.wait {
+        if let Some(limit) = &feature.limited {
+            return Some(limited(limit));
+        }
         let (due, failures) = (stamp(wait.about), feature.failures);
         return Some(format!("its next attempt, due about {due}: {failures} have failed"));
     }

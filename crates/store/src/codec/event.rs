@@ -1,7 +1,7 @@
 //! Facts of runs. The kind stands in a column of its own; the body has the rest.
 
 use serde_json::{Map, Value};
-use tidegate_core::run::{Event, Talk};
+use tidegate_core::run::{Event, Talk, Telling};
 
 use super::json::{Fields, Malformed, put, take};
 
@@ -29,13 +29,13 @@ pub(super) fn read_versioned(body: &str) -> Result<Fields, Malformed> {
 /// Declares a set of facts: both ways of their bodies, and their kinds. One set may stand within another.
 macro_rules! facts {
     (
-        $type:ident by $put:ident, $take:ident, $kinds:ident $(around $inner:ident by $put_inner:ident)?;
+        $type:ident by $put:ident, $take:ident, $kinds:ident $(around $($inner:ident by $put_inner:ident),*)?;
         $($variant:ident $kind:literal { $($place:tt $field:ident $how:tt),* $(,)? }),* $(,)?
     ) => {
         fn $put(fact: &$type) -> Map<String, Value> {
             let mut map = Map::new();
             match fact {
-                $($type::$inner(inner) => return $put_inner(inner),)?
+                $($($type::$inner(inner) => return $put_inner(inner),)*)?
                 $($type::$variant { $($place: $field),* } => {
                     $( put!(map, $field, $how); )*
                 })*
@@ -83,7 +83,19 @@ facts! {
 }
 
 facts! {
-    Event by put_event, take_event, KINDS around Talk by put_talk;
+    Telling by put_telling, take_telling, TELLING_KINDS;
+    SessionBegun "session-begun" { job job "job", conversation conversation "conversation" },
+    Told "agent-told" { job job "job", told told "told" },
+    Limited "limited" {
+        feature feature "feature",
+        job job "job",
+        limit limit "limit",
+        wait wait "wait",
+    },
+}
+
+facts! {
+    Event by put_event, take_event, KINDS around Talk by put_talk, Telling by put_telling;
     Submitted "submitted" { 0 submitted flat },
     Claimed "daemon-claimed" { supervisor supervisor "supervisorId", at at "at" },
     Adopted "daemon-adopted" { supervisor supervisor "supervisorId" },
@@ -207,6 +219,8 @@ pub(crate) fn read_event(kind: &str, body: &str) -> Result<Event, Malformed> {
     };
     let event = if TALK_KINDS.contains(&kind) {
         Event::Talk(take_talk(kind, &mut fields)?)
+    } else if TELLING_KINDS.contains(&kind) {
+        Event::Telling(take_telling(kind, &mut fields)?)
     } else {
         take_event(kind, &mut fields)?
     };

@@ -4,6 +4,7 @@ use tidegate_core::manifest::{
     ClassRule, Emit, EventRule, Manifest, Match, Scalar, SessionRule, StreamForm, UsageRule,
     UsageScope,
 };
+use tidegate_core::run::{Conversation, Limit};
 use tidegate_core::told::{Class, Outcome, Told, Usage};
 
 use super::json::{record, tagged, words};
@@ -91,6 +92,18 @@ record!(Told {
     usage "usage",
     cumulative "cumulative",
     gone "gone",
+});
+
+record!(Conversation { id "id", resumed "resumed", superseded "superseded" });
+
+record!(Limit {
+    class "class",
+    until "until",
+    told "told",
+    detail "detail",
+    times "times",
+    ms "ms",
+    again "again",
 });
 
 tagged!(Outcome by "word" {

@@ -21,7 +21,7 @@ pub(crate) mod samples;
 mod tests;
 mod text;
 
-pub use event::{KINDS, TALK_KINDS};
+pub use event::{KINDS, TALK_KINDS, TELLING_KINDS};
 pub(crate) use event::{event_body, read_event};
 pub use home::HOME_KINDS;
 pub(crate) use home::{home_body, read_home_event};

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 use tidegate_core::run::{Event, Subject};
 
-use super::event::{KINDS, TALK_KINDS};
+use super::event::{KINDS, TALK_KINDS, TELLING_KINDS};
 use super::{event_body, home_body, read_event, read_home_event, samples};
 
 #[test]
@@ -25,10 +25,12 @@ fn every_fact_of_a_run_survives_the_way_there_and_back() {
 #[test]
 fn samples_hold_every_kind_that_the_codec_knows() {
     // The codec's own list is complete: its match over the events has no wildcard.
-    let known: BTreeSet<&str> = KINDS.iter().chain(TALK_KINDS).copied().collect();
+    let known: BTreeSet<&str> =
+        KINDS.iter().chain(TALK_KINDS).chain(TELLING_KINDS).copied().collect();
     let sampled: BTreeSet<&str> = samples::events().iter().map(Event::kind).collect();
     assert_eq!(sampled, known);
-    assert_eq!(known.len(), KINDS.len() + TALK_KINDS.len(), "no kind twice");
+    let all = KINDS.len() + TALK_KINDS.len() + TELLING_KINDS.len();
+    assert_eq!(known.len(), all, "no kind twice");
 }
 
 #[test]

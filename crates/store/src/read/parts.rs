@@ -46,7 +46,7 @@ impl View<'_> {
     pub fn jobs(&self, run: &RunId) -> Result<Vec<JobRow>, StoreError> {
         let rows = self.rows(
             "SELECT number, what, attempt, nonce, created_at, word, started, stop_actor, exit,
-             quarantine, stalled_at FROM jobs
+             quarantine, stalled_at, session, told FROM jobs
              WHERE run = (SELECT seq FROM runs WHERE id = ?1) ORDER BY number",
             [run.as_str()],
             "read the jobs of a run",
@@ -126,6 +126,7 @@ fn read_job(run: &RunId, row: &Row<'_>) -> Result<Result<JobRow, Malformed>, rus
     let exit: Option<String> = row.get(8)?;
     let quarantine: Option<String> = row.get(9)?;
     let stalled: Option<u64> = row.get(10)?;
+    let (session, told): (Option<String>, Option<String>) = (row.get(11)?, row.get(12)?);
     let understand = || {
         let purpose: Purpose = codec::decode(&what).map_err(|error| error.inside("what"))?;
         let started = started
@@ -146,7 +147,13 @@ fn read_job(run: &RunId, row: &Row<'_>) -> Result<Result<JobRow, Malformed>, rus
         };
         let created_at = WallMs(created_at);
         let stalled = stalled.map(|since| Stall { since: WallMs(since) });
-        let job = Job { purpose, attempt, nonce, created_at, stalled, state };
+        let session = session
+            .map(|text| codec::decode(&text).map_err(|error| error.inside("session")))
+            .transpose()?;
+        let told = told
+            .map(|text| codec::decode(&text).map_err(|error| error.inside("told")))
+            .transpose()?;
+        let job = Job { purpose, attempt, nonce, created_at, stalled, session, told, state };
         Ok(JobRow { id: JobId::new(run.clone(), number), job })
     };
     Ok(understand())

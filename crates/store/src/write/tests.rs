@@ -50,6 +50,8 @@ fn schema_takes_a_job_of_every_purpose_and_end() {
         nonce: "n".into(),
         created_at: WallMs(1),
         stalled: None,
+        session: None,
+        told: None,
         state: JobState::Launching,
     };
     let purposes = samples::purposes();

@@ -114,6 +114,8 @@ const INDEXED: &str = "
 
 /// Schema 6: nothing of questions and messages.
 const SILENT: &str = "
+    ALTER TABLE jobs DROP COLUMN session;
+    ALTER TABLE jobs DROP COLUMN told;
     DROP TABLE questions;
     DROP TABLE messages;
     DROP INDEX features_feature;

@@ -13,6 +13,7 @@ use tidegate_daemon::engine::Target;
 
 use super::course::World;
 use super::schedule::{EffectName, Happening};
+use super::telling;
 use crate::faults::Mutation;
 
 /// The memory of one daemon's adapters.
@@ -270,12 +271,10 @@ impl World {
                 exit.reason = Reason::Exited;
                 exit.code = Some(0);
             }
-            Some(
-                Purpose::Gate { .. }
-                | Purpose::Agent { .. }
-                | Purpose::LauncherAgent { .. }
-                | Purpose::Hook { .. },
-            )
+            Some(Purpose::Agent { .. }) => {
+                ingested.told = telling::told(&entry.target.run, job, &exit);
+            }
+            Some(Purpose::Gate { .. } | Purpose::LauncherAgent { .. } | Purpose::Hook { .. })
             | None => {}
         }
         let report = Report::JobFinished { job: job.clone(), started, exit, ingested };

@@ -25,6 +25,7 @@ mod scenario;
 mod schedule;
 mod shim;
 mod talk;
+mod telling;
 mod trace;
 mod trouble;
 mod turn_orders;

@@ -147,6 +147,7 @@ fn needs(run: &Run) -> Vec<(FeatureId, Help)> {
                 Block::TargetMissing => Help::MakeTarget,
                 Block::Git { .. }
                 | Block::Resources { .. }
+                | Block::Auth { .. }
                 | Block::PushRefused { .. }
                 | Block::Diverged { .. }
                 | Block::Collision { waits: false, .. } => Help::Retry,

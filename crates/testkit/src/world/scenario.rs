@@ -12,6 +12,7 @@ use tidegate_daemon::engine::Command;
 
 use super::course::World;
 use super::dice::Dice;
+use super::telling;
 use crate::builders::{Blobs, PlanBuilder, launcher, place, sample_gate, submit};
 
 /// Folders of the repositories.
@@ -61,6 +62,14 @@ fn hook() -> HookSpec {
     HookSpec { run, env: std::collections::BTreeMap::new(), timeout_ms: 60_000 }
 }
 
+fn integrity(dice: &mut Dice) -> IntegrityPolicy {
+    match dice.below(3) {
+        0 => IntegrityPolicy::Off,
+        1 => IntegrityPolicy::Note,
+        _ => IntegrityPolicy::Person,
+    }
+}
+
 fn plan(dice: &mut Dice) -> Result<(Work, Blobs), InvalidName> {
     let mut builder = PlanBuilder::new("Harbour board")?;
     let waves = dice.between(1, 3);
@@ -78,11 +87,7 @@ fn plan(dice: &mut Dice) -> Result<(Work, Blobs), InvalidName> {
             25..40 => spec.review = ReviewPolicy::Agent,
             _ => {}
         }
-        spec.integrity = match dice.below(3) {
-            0 => IntegrityPolicy::Off,
-            1 => IntegrityPolicy::Note,
-            _ => IntegrityPolicy::Person,
-        };
+        spec.integrity = integrity(&mut dice);
         spec.collisions = match dice.below(3) {
             0 => CollisionPolicy::Reject,
             1 => CollisionPolicy::Serialise,
@@ -100,6 +105,7 @@ fn plan(dice: &mut Dice) -> Result<(Work, Blobs), InvalidName> {
         if dice.percent(20) {
             spec.commit = CommitRule::Agent;
         }
+        telling::draw(spec, &mut dice);
         spec.worktree.setup = dice.percent(30).then(hook);
         spec.worktree.teardown = dice.percent(25).then(hook);
         spec.active_max = u32::try_from(dice.between(1, 3)).unwrap_or(1);

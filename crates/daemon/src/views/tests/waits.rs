@@ -53,6 +53,7 @@ fn blocks() -> Vec<Block> {
         Block::Diverged { detail: text() },
         Block::LocalBehind { merged: merged(), paths: paths(), why: text() },
         Block::Input { role: Role::Builder },
+        Block::Auth { agent: text(), detail: text() },
         Block::Review { detail: text() },
         Block::Quarantine { job: job(), detail: text() },
     ];
@@ -70,6 +71,7 @@ fn blocks() -> Vec<Block> {
             | Block::Diverged { .. }
             | Block::LocalBehind { .. }
             | Block::Input { .. }
+            | Block::Auth { .. }
             | Block::Review { .. }
             | Block::Quarantine { .. } => {}
         }

@@ -8,15 +8,18 @@ use tidegate_core::ids::{AdhocId, LaneName, ProjectId, QueueKey};
 use tidegate_core::launcher::{AgentDisposition, Journal};
 use tidegate_core::pause::{Pause, Scope};
 use tidegate_core::plan::Role;
-use tidegate_core::run::{Captured, Event, Feedback, Submitted, Wait};
+use tidegate_core::run::{
+    Captured, Conversation, Event, Feedback, Limit, Submitted, Telling, Wait,
+};
 use tidegate_core::time::{BootMs, WallMs};
+use tidegate_core::told::{Class, Outcome, Told, Usage};
 
 use super::parts::{
     agent, agent_end, blocks, exit, exits, feature, feedbacks, furnished, gate, inspection, job,
     journal, merged, oid, paths, planned, purposes, registrations, run_id, settlements, started,
     tested,
 };
-use super::works::works;
+use super::works::{classes, works};
 
 fn submissions() -> Vec<Event> {
     let queue = |adhoc| QueueKey {
@@ -66,6 +69,11 @@ fn run_events() -> Vec<Event> {
         Event::LauncherStarted { job: job(1), started: started(), resumed: true },
         Event::JobStopping { job: job(1), actor: actor() },
         Event::JobQuarantined { job: job(1), detail: detail() },
+        Event::Telling(Telling::SessionBegun { job: job(2), conversation: conversation(None) }),
+        Event::Telling(Telling::SessionBegun {
+            job: job(2),
+            conversation: conversation(Some("gone".into())),
+        }),
         Event::JobStalled { job: job(1), silent_ms: 600_000, at },
         Event::JobWentOn { job: job(1) },
         Event::Progress { journal: journal() },
@@ -80,6 +88,13 @@ fn run_events() -> Vec<Event> {
         attempt: 2,
         nonce: "n".into(),
         at,
+    }));
+    let outcomes = [Outcome::Completed, Outcome::Interrupted, Outcome::Limit, Outcome::Unknown]
+        .into_iter()
+        .chain(classes().map(Outcome::Failed));
+    events.extend(outcomes.map(|outcome| {
+        let told = Box::new(told(outcome));
+        Event::Telling(Telling::Told { job: job(3), told })
     }));
     events.extend(exits().into_iter().map(|exit| Event::JobFinished { job: job(3), exit }));
     events.extend(
@@ -104,6 +119,34 @@ fn run_events() -> Vec<Event> {
     events
 }
 
+fn conversation(superseded: Option<String>) -> Conversation {
+    Conversation { id: Some("id-1".into()), resumed: superseded.is_none(), superseded }
+}
+
+fn told(outcome: Outcome) -> Told {
+    Told {
+        session: Some("id-1".into()),
+        outcome,
+        detail: Some("429".into()),
+        reset: Some(WallMs(12_000)),
+        usage: Usage { input: 1, cached: 2, output: 3, cost_micros: Some(4) },
+        cumulative: true,
+        gone: false,
+    }
+}
+
+fn limit() -> Limit {
+    Limit {
+        class: Class::UsageLimit,
+        until: WallMs(11_000),
+        told: true,
+        detail: Some("429".into()),
+        times: 2,
+        ms: 2_000,
+        again: true,
+    }
+}
+
 fn captured() -> Captured {
     Captured { number: 3, commit: oid('e'), files: 7, left_out: 1, cost_ms: 12 }
 }
@@ -118,6 +161,8 @@ fn feature_events() -> Vec<Event> {
         Event::WorktreeSetUp { feature: f(), job: job(2) },
         Event::AttemptFailed { feature: f(), job: job(2), counted: true, wait: Some(wait) },
         Event::AttemptFailed { feature: f(), job: job(2), counted: false, wait: None },
+        Event::Telling(Telling::Limited { feature: f(), job: Some(job(2)), limit: limit(), wait }),
+        Event::Telling(Telling::Limited { feature: f(), job: None, limit: limit(), wait }),
         Event::RetryDue { feature: f() },
         Event::BuilderFinished { feature: f(), job: job(2) },
         Event::RoleFinished { feature: f(), role: Role::Qa, job: job(2) },

@@ -123,6 +123,7 @@ pub(super) fn blocks() -> Vec<Block> {
         Block::Git { detail: detail() },
         Block::Collision { with: feature("berths"), paths: paths(), waits: true },
         Block::Input { role: Role::Qa },
+        Block::Auth { agent: "scribe".into(), detail: detail() },
         Block::Review { detail: detail() },
         Block::SilentRevert { losses: paths() },
         Block::PushRefused { detail: detail() },
