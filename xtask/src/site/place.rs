@@ -109,7 +109,7 @@ impl Place {
         Ok(pid.map(u32::try_from).transpose()?)
     }
 
-    /// Epoch of the newest daemon of the home; 0 before the first.
+    /// Epoch of the daemon that runs in the home; 0 when none does.
     pub(crate) fn epoch(&self) -> Result<u64> {
         Ok(self.verb(&["daemon", "status"])?["epoch"].as_u64().unwrap_or(0))
     }
