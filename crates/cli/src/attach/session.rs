@@ -22,6 +22,9 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// How long another daemon is waited for before one is started from here.
 const SUCCESSOR_LIMIT: Duration = Duration::from_secs(3);
 
+/// Tries of the first connection: a daemon that goes away in the middle is no reason to give up.
+const FIRST_TRIES: u32 = 3;
+
 /// Failed tries to come back before it is said.
 const QUIET_TRIES: u32 = 10;
 
@@ -70,7 +73,14 @@ impl Session<'_> {
     pub(crate) fn run(mut self, client: &Client<'_>) -> Result<Ended, CliError> {
         client.block_on(async {
             // Refused before anything is painted: it looks as any other error.
-            let first = self.connect(client, true, Starting::WhenAbsent).await?;
+            let mut tries = FIRST_TRIES;
+            let first = loop {
+                tries -= 1;
+                match self.connect(client, true, Starting::WhenAbsent).await {
+                    Err(error) if tries > 0 && passes(&error) => tokio::time::sleep(PAUSE).await,
+                    other => break other?,
+                }
+            };
             let mut screen = Screen::take()
                 .map_err(|error| CliError::refused(format!("use the terminal: {error}")))?;
             let mut here = Here::watch().map_err(CliError::bug)?;

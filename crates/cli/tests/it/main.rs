@@ -29,6 +29,8 @@ mod hostile;
 mod inits;
 mod launches;
 mod messages;
+#[cfg(feature = "failpoints")]
+mod kill_points;
 mod peer_faults;
 mod people;
 mod plan_consent;

@@ -135,3 +135,40 @@ fn input_that_the_disk_refuses_is_not_accepted_and_not_written() {
         assert_eq!(job.written(Stream::Stdout), b"kept\n", "{point}");
     }
 }
+
+#[test]
+fn input_whose_shim_is_killed_is_kept_whole_or_not_at_all() {
+    for point in ["input.before_append", "input.before_fsync", "input.after_fsync"] {
+        let mut job = Job::sh("cat");
+        job.spec.stdin = tidegate_process::Stdin::Pipe;
+        armed(&mut job, &format!("{point}=kill"));
+        job.start();
+        job.wait_started();
+        let mut control = job.control((1, 5));
+        assert!(control.input(1, b"first\n").is_err(), "{point}: it was accepted");
+        job.wait_shim();
+        assert!(recover(&mut job), "{point}: not lost");
+        let log = std::fs::read(job.dir.path().join("stdin.log")).unwrap_or_default();
+        let whole = log.ends_with(b"first\n");
+        assert!(whole || (log.is_empty() && point == "input.before_append"), "{point}: {log:?}");
+        assert_eq!(job.written(Stream::Stdout), b"", "{point}: written before it was durable");
+        let left = Sweep::tagged(vec![job.spec.run_tag.clone()]);
+        assert!(!left.is_anything_alive().unwrap(), "{point}");
+    }
+}
+
+#[test]
+fn second_shim_of_a_job_that_dies_refusing_harms_nothing() {
+    let mut job = Job::sh("echo ran >> runs; read -r _ < go; exit 3");
+    let go = job.home.path().join("go");
+    rustix::fs::mknodat(rustix::fs::CWD, &go, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+    job.start();
+    assert_eq!(job.wait_file("runs"), "ran\n");
+    armed(&mut job, "shim.before_refuse=kill");
+    job.spawner.spawn(job.dir.path()).unwrap();
+    assert_eq!(job.wait_shim().code, None, "it was not come to");
+    std::fs::write(&go, "go\n").unwrap();
+    until(|| matches!(job.look().exit, tidegate_core::verdict::Mark::Present(_)).then_some(()));
+    assert_eq!(job.exit().code, Some(3));
+    assert_eq!(job.wait_file("runs"), "ran\n");
+}

@@ -7,9 +7,11 @@ use serde_json::Value;
 use crate::harness::{mentioning, until};
 use crate::plan_stage::Stage;
 
-/// The tree of the target.
+/// The files of the target. Where submodules come from, and their commits, differ from place to place.
 pub(super) fn tree(stage: &Stage) -> String {
-    stage.home.repo().git(&["rev-parse", "main^{tree}"])
+    let list = stage.home.repo().git(&["ls-tree", "-r", "main"]);
+    let is_ours = |line: &&str| !line.starts_with("160000 ") && !line.ends_with(".gitmodules");
+    list.lines().filter(is_ours).collect::<Vec<_>>().join("\n")
 }
 
 /// Every feature is on the target, once.
@@ -31,6 +33,21 @@ pub(super) fn landed(stage: &Stage, document: &Value) {
         let branch = format!("refs/heads/{}", feature["branch"].as_str().unwrap());
         repo.git(&["merge-base", "--is-ancestor", &branch, "main"]);
     }
+}
+
+/// The remote has what the target has, and no port is held for a run that has ended.
+pub(super) fn given_back(stage: &Stage) {
+    let bare = stage.home.beside("remote.git");
+    if bare.exists() {
+        let remote = || crate::harness::Repo::at(&bare).git(&["rev-parse", "main"]);
+        until("remote and target to be the same", || (remote() == stage.tip()).then_some(()));
+    }
+    let ports = stage.home.path().join("ports");
+    until("the ports to be given back", || {
+        let held = std::fs::read_dir(&ports).into_iter().flatten().flatten();
+        let mut names = held.filter_map(|port| port.file_name().into_string().ok());
+        (!names.any(|name| name.parse::<u16>().is_ok())).then_some(())
+    });
 }
 
 /// No attempt ran twice, nothing is open, nothing is left, and the records and the repository are whole.

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use super::elsewhere;
 use super::fault::{Fault, Kill, Moment, Point};
 use super::scene::Scene;
 use super::trace::Calm;
@@ -33,6 +34,9 @@ pub(super) fn moments(scene: Scene) -> Vec<Moment> {
         Scene::Journal => &[("submitted", 1), ("launcher-started", 1), ("progress", 1)],
         Scene::Silent => &[("submitted", 1), ("launcher-started", 1)],
         Scene::Crewed => &[("submitted", 1), ("launcher-started", 1), ("agent-registered", 1)],
+        Scene::Reconciled => &[("conflict-found", 1), ("landing-intended", 2)],
+        Scene::Furnished => &[("submitted", 1), ("landing-intended", 1)],
+        Scene::Tended | Scene::Attached => &[],
     };
     list.iter().map(|(kind, number)| Moment::event(kind, *number)).collect()
 }
@@ -81,9 +85,34 @@ const AFTER: &[(&str, &str)] = &[
     ("shim.before_rename_exit", "spawner.after_spawn"),
 ];
 
+/// The same in the scene that lays a conflict out.
+const AFTER_CONFLICT: &[(&str, &str)] = &[
+    ("git.conflict_record.after_write", "git.conflict.before_undo"),
+    ("git.conflict_record.after_write", "git.conflict.after_undo"),
+];
+
+/// The pairs of points of a scene.
+fn after(scene: Scene) -> impl Iterator<Item = &'static (&'static str, &'static str)> {
+    let (pairs, fits): (&[_], fn(&str) -> bool) = match scene {
+        Scene::Plan => (AFTER, |_| true),
+        Scene::Cancelled => (AFTER, |first| !first.starts_with("git.")),
+        Scene::Reconciled => (AFTER_CONFLICT, |_| true),
+        Scene::Off
+        | Scene::Journal
+        | Scene::Silent
+        | Scene::Crewed
+        | Scene::Furnished
+        | Scene::Tended
+        | Scene::Attached => (&[], |_| true),
+    };
+    pairs.iter().filter(move |(first, _)| fits(first))
+}
+
 fn victims(scene: Scene) -> &'static [Victim] {
     match scene {
-        Scene::Off => &[Victim::Daemon, Victim::Git],
+        Scene::Off | Scene::Furnished => &[Victim::Daemon, Victim::Git],
+        Scene::Reconciled => &[Victim::Daemon, Victim::Agent, Victim::Git, Victim::Everything],
+        Scene::Tended | Scene::Attached => &[],
         Scene::Cancelled => &[Victim::Daemon, Victim::Shim, Victim::Everything],
         Scene::Plan => &[
             Victim::Daemon,
@@ -109,25 +138,22 @@ fn victims(scene: Scene) -> &'static [Victim] {
 /// Every fault, in a fixed order.
 pub(super) fn all(calm: &BTreeMap<Scene, Calm>) -> Vec<Fault> {
     let mut all = BTreeSet::new();
+    let mut earlier = BTreeSet::new();
     for (scene, calm) in calm {
         let point = |name: &str, hit| Point { name: name.to_owned(), hit };
+        let own = |name: &String| !scene.is_for_its_own_points() || !earlier.contains(name);
         for (moment, counts) in &calm.points {
-            for (name, count) in counts.iter().filter(|(name, _)| is_armed_at(*scene, moment, name))
-            {
+            let armed = |name: &String| is_armed_at(*scene, moment, name) && own(name);
+            for (name, count) in counts.iter().filter(|(name, _)| armed(name)) {
                 let hits =
                     HITS.iter().filter(|hit| **hit == 1 || (!is_once(name) && *hit <= count));
                 let kills = hits.map(|hit| Kill::Points(vec![point(name, *hit)]));
                 all.extend(kills.map(|kill| Fault { scene: *scene, moment: moment.clone(), kill }));
             }
         }
-        if matches!(scene, Scene::Plan | Scene::Cancelled) {
-            let fits = |name: &str| *scene == Scene::Plan || !name.starts_with("git.");
-            let pairs = AFTER
-                .iter()
-                .filter(|(first, _)| fits(first))
-                .map(|(a, b)| Kill::Points(vec![point(a, 1), point(b, 1)]));
-            all.extend(pairs.map(|kill| Fault { scene: *scene, moment: Moment::Start, kill }));
-        }
+        let pairs = after(*scene).map(|(a, b)| Kill::Points(vec![point(a, 1), point(b, 1)]));
+        all.extend(pairs.map(|kill| Fault { scene: *scene, moment: Moment::Start, kill }));
+        earlier.extend(calm.points.values().flat_map(BTreeMap::keys).cloned());
         for moment in moments(*scene) {
             all.extend(victims(*scene).iter().map(|victim| Fault {
                 scene: *scene,
@@ -139,20 +165,40 @@ pub(super) fn all(calm: &BTreeMap<Scene, Calm>) -> Vec<Fault> {
     all.into_iter().collect()
 }
 
-/// Says which points no scene comes to: they need tests of their own.
-pub(super) fn tell_unreached(calm: &BTreeMap<Scene, Calm>) {
-    let reached: BTreeSet<&String> =
-        calm.values().flat_map(|calm| calm.points.values()).flat_map(BTreeMap::keys).collect();
+/// Every fail point is come to in a scene, after a kill at another one, or is listed with the test that kills there.
+///
+/// # Panics
+/// When one is not, or when a listed one is in a scene.
+pub(super) fn is_whole(calm: &BTreeMap<Scene, Calm>) {
+    let reached: BTreeSet<&str> = calm
+        .values()
+        .flat_map(|calm| calm.points.values())
+        .flat_map(BTreeMap::keys)
+        .map(String::as_str)
+        .collect();
+    let after: BTreeSet<&str> =
+        Scene::ALL.iter().flat_map(|scene| after(*scene)).map(|(_, second)| *second).collect();
     let known = points();
-    let after = |name: &String| AFTER.iter().any(|(_, second)| *second == name.as_str());
-    let missing: Vec<&String> =
-        known.iter().filter(|name| !reached.contains(name) && !after(name)).collect();
+    let listed = elsewhere::points(&known);
     println!(
-        "points: {} of {} are come to without a fault; not: {missing:?}",
+        "points: {} of {} are come to without a fault, {} after one, {} elsewhere",
         reached.len(),
-        known.len()
+        known.len(),
+        after.difference(&reached).count(),
+        listed.len(),
     );
     assert!(reached.iter().all(|name| known.contains(*name)), "{reached:?}");
+    let missing: Vec<&str> = known
+        .iter()
+        .map(String::as_str)
+        .filter(|name| !reached.contains(name) && !after.contains(name) && !listed.contains(name))
+        .collect();
+    assert!(
+        missing.is_empty(),
+        "no scene comes to, and faults/elsewhere.rs does not list: {missing:?}"
+    );
+    let idle: Vec<_> = listed.intersection(&reached).collect();
+    assert!(idle.is_empty(), "listed in faults/elsewhere.rs, and a scene comes to: {idle:?}");
 }
 
 /// Every fail point of the workspace's sources.

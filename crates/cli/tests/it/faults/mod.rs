@@ -5,11 +5,17 @@
 //! `TIDEGATE_FAULT=NAME` picks one: every failure is told with the name that repeats it.
 
 mod audit;
+mod elsewhere;
 mod fault;
 mod follow;
+mod judge;
 mod killing;
 mod matrix;
+mod places;
+mod play;
 mod scene;
+mod scripts;
+mod tending;
 mod trace;
 mod victim;
 
@@ -50,7 +56,7 @@ fn faults_leave_nothing_lost_nothing_twice_and_nothing_behind() {
     let calm_ms = began.elapsed().as_millis();
     let outcomes = in_parallel(&chosen, |fault| one(fault, &calm));
     tell(&outcomes, all.len(), calm_ms, began.elapsed().as_secs());
-    matrix::tell_unreached(&calm);
+    matrix::is_whole(&calm);
     let failed = outcomes.iter().filter(|outcome| outcome.failure.is_some()).count();
     assert_eq!(failed, 0, "faults that were not survived");
     assert!(outcomes.iter().any(|outcome| outcome.hit), "no fault was hit");
@@ -60,6 +66,9 @@ fn faults_leave_nothing_lost_nothing_twice_and_nothing_behind() {
 fn choose(mut all: Vec<Fault>) -> Vec<Fault> {
     if let Ok(name) = std::env::var("TIDEGATE_FAULT") {
         return name.split(';').map(|name| Fault::parse(name).expect(name)).collect();
+    }
+    if let Ok(scenes) = std::env::var("TIDEGATE_FAULT_SCENES") {
+        all.retain(|fault| scenes.split(',').any(|scene| scene == fault.scene.to_string()));
     }
     let seed = std::env::var("TIDEGATE_FAULT_SEED").map_or(1, |seed| seed.parse().unwrap());
     let share = match std::env::var("TIDEGATE_FAULTS").as_deref() {
@@ -85,7 +94,7 @@ fn mix(seed: u64, name: &str) -> u64 {
 fn one(fault: &Fault, calm: &BTreeMap<Scene, Calm>) -> Outcome {
     let began = Instant::now();
     let done =
-        catch_unwind(AssertUnwindSafe(|| scene::play(fault, calm.get(&fault.scene).unwrap())));
+        catch_unwind(AssertUnwindSafe(|| play::play(fault, calm.get(&fault.scene).unwrap())));
     let (hit, failure) = match done {
         Ok(hit) => (hit, None),
         Err(panic) => (true, Some(words(panic.as_ref()))),

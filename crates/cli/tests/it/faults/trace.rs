@@ -6,7 +6,8 @@ use super::audit;
 use super::fault::Moment;
 use super::follow::Follower;
 use super::matrix;
-use super::scene::{self, Scene};
+use super::play;
+use super::scene::Scene;
 
 /// An undisturbed run.
 pub(super) struct Calm {
@@ -20,7 +21,7 @@ pub(super) struct Calm {
 pub(super) fn calm(scene: Scene) -> Calm {
     let stage = scene.stage();
     let trace = stage.home.beside("trace");
-    scene::start_traced(&stage, &trace);
+    play::start_traced(&stage, &trace);
     let run = scene.submit(&stage, None);
     let length = || std::fs::metadata(&trace).unwrap().len();
     let mut marks = vec![(Moment::Start, 0)];
@@ -33,13 +34,21 @@ pub(super) fn calm(scene: Scene) -> Calm {
         marks.push((moment.clone(), length()));
     }
     drop(followers);
+    scene.attend(&stage, &run, None);
     let document = stage.home.ended(&run);
     let status = match scene {
-        Scene::Plan | Scene::Off | Scene::Journal => "completed",
-        Scene::Silent | Scene::Crewed => "failed",
+        Scene::Plan
+        | Scene::Off
+        | Scene::Journal
+        | Scene::Reconciled
+        | Scene::Furnished
+        | Scene::Tended => "completed",
+        Scene::Silent | Scene::Crewed | Scene::Attached => "failed",
         Scene::Cancelled => "cancelled",
     };
     assert_eq!(document["status"], status, "{document:#}\n{}", stage.story(&run));
+    let tree = audit::tree(&stage);
+    scene.clear(&stage, &run, None);
     stage.home.run(&["daemon", "stop"]).ends_with(0);
     let text = std::fs::read_to_string(&trace).unwrap();
     let mut points = BTreeMap::new();
@@ -50,7 +59,6 @@ pub(super) fn calm(scene: Scene) -> Calm {
         }
         points.insert(moment, counts);
     }
-    let tree = audit::tree(&stage);
     audit::everything(stage, &run);
     Calm { tree, points }
 }

@@ -106,7 +106,10 @@ impl Home {
         let programs = Path::new(BINARY).parent().unwrap().display();
         let user = self.folder.path().join("user");
         call.env_clear()
-            .env("PATH", format!("{programs}:/usr/local/bin:/usr/bin:/bin"))
+            .env(
+                "PATH",
+                format!("{}:{programs}:/usr/local/bin:/usr/bin:/bin", user.join("bin").display()),
+            )
             .env("HOME", &user)
             .env("XDG_CONFIG_HOME", user.join("config"))
             .env("XDG_STATE_HOME", user.join("state"))
