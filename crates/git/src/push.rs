@@ -129,7 +129,7 @@ impl Repo {
             Err(error @ (GitError::Timeout { .. } | GitError::Killed { .. })) => {
                 return match self.probe_remote(request)? {
                     Some(PushOutcome::AlreadyThere) => Ok(PushOutcome::Pushed),
-                    Some(PushOutcome::Failed(_)) | None => Err(error),
+                    None => Err(error),
                     Some(other) => Ok(other),
                 };
             }

@@ -27,10 +27,10 @@ mod frozen;
 mod harness;
 mod hostile;
 mod inits;
-mod launches;
-mod messages;
 #[cfg(feature = "failpoints")]
 mod kill_points;
+mod launches;
+mod messages;
 mod peer_faults;
 mod people;
 mod plan_consent;

@@ -55,6 +55,28 @@ fn remote_that_refuses_blocks_the_landing_and_moves_nothing() {
 }
 
 #[test]
+fn landing_whose_remote_is_away_waits_and_goes_on_by_itself() {
+    let stage = Stage::new(OWN_FILE, "true");
+    let bare = with_remote(&stage);
+    let away = stage.home.beside("away.git");
+    std::fs::rename(&bare, &away).unwrap();
+    let run = stage.submit(&one_wave(&["a"]));
+    let a = stage.until_feature(&run, "a", "blocked");
+    assert_eq!(a["blocked"]["reason"], "remote_unreachable", "{a:#}");
+    let told = stage.home.run(&["explain", &run]).ends_with(0).text();
+    assert!(told.contains("cannot be reached"), "{told}");
+    assert_eq!(stage.home.status(&run)["attention"], serde_json::json!([]), "nobody is asked");
+    // A new daemon goes on asking.
+    stage.home.kill_daemon();
+    stage.home.start_daemon();
+    std::fs::rename(&away, &bare).unwrap();
+    stage.ends(&run, "completed");
+    assert_eq!(remote_tip(&bare), stage.tip());
+    assert_eq!(stage.moments(&run, "landed", "a").len(), 1);
+    stage.close();
+}
+
+#[test]
 fn rival_push_is_merged_upon_and_never_lost() {
     let stage = Stage::new(&format!("{OWN_FILE}; read _ <\"$T/go\""), "true");
     let bare = with_remote(&stage);

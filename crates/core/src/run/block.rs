@@ -57,6 +57,11 @@ pub enum Block {
         /// What it said.
         detail: String,
     },
+    /// The remote of the target gives no answer. Goes on by itself once it does.
+    RemoteUnreachable {
+        /// What git said.
+        detail: String,
+    },
     /// The target and its remote have parted. Unblocked by a person: bring them together and retry.
     Diverged {
         /// How.
@@ -114,6 +119,7 @@ impl Block {
             | Self::Collision { .. }
             | Self::SilentRevert { .. }
             | Self::PushRefused { .. }
+            | Self::RemoteUnreachable { .. }
             | Self::Diverged { .. }
             | Self::Input { .. }
             | Self::Auth { .. }
@@ -125,7 +131,7 @@ impl Block {
     /// Whether it ends without anybody here: nobody is asked for anything.
     pub fn ends_by_itself(&self) -> bool {
         match self {
-            Self::RepoHeld { .. } => true,
+            Self::RepoHeld { .. } | Self::RemoteUnreachable { .. } => true,
             Self::Collision { waits, .. } => *waits,
             Self::SilentRevert { .. }
             | Self::PushRefused { .. }
@@ -155,6 +161,7 @@ impl Block {
             Self::Collision { .. } => "collision",
             Self::SilentRevert { .. } => "silent_revert",
             Self::PushRefused { .. } => "push_refused",
+            Self::RemoteUnreachable { .. } => "remote_unreachable",
             Self::Diverged { .. } => "diverged",
             Self::LocalBehind { .. } => "local_behind",
             Self::Input { .. } => "input",

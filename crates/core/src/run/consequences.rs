@@ -107,6 +107,7 @@ impl Draft {
                 | Block::Review { .. }
                 | Block::SilentRevert { .. }
                 | Block::PushRefused { .. }
+                | Block::RemoteUnreachable { .. }
                 | Block::Diverged { .. }
                 | Block::LocalBehind { .. }
                 | Block::Quarantine { .. },

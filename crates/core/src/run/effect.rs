@@ -168,6 +168,11 @@ pub enum Effect {
         /// The feature.
         feature: FeatureId,
     },
+    /// Ask the target's remote, less and less often, until it answers.
+    AwaitRemote {
+        /// The feature.
+        feature: FeatureId,
+    },
     /// Watch the target's checkout until it is clean.
     AwaitClean {
         /// The feature.
@@ -350,27 +355,11 @@ fn outstanding_of_feature(
         FeatureState::Verifying { .. } | FeatureState::InReview => {
             named("inspect", inspect(id, run)?)
         }
-        FeatureState::Blocked(Block::TargetDirty { .. } | Block::LocalBehind { .. }) => {
-            named("clean", Effect::AwaitClean { feature: id.clone() })
+        FeatureState::Blocked(block) => {
+            let (name, effect) = watch_of(id, block)?;
+            named(name, effect)
         }
-        FeatureState::Blocked(Block::RepoHeld { .. }) => {
-            named("repo", Effect::AwaitRepo { feature: id.clone() })
-        }
-        FeatureState::Blocked(
-            Block::Conflict { .. }
-            | Block::TargetMissing
-            | Block::Resources { .. }
-            | Block::Git { .. }
-            | Block::Collision { .. }
-            | Block::Input { .. }
-            | Block::Auth { .. }
-            | Block::Review { .. }
-            | Block::SilentRevert { .. }
-            | Block::PushRefused { .. }
-            | Block::Diverged { .. }
-            | Block::Quarantine { .. },
-        )
-        | FeatureState::Queued
+        FeatureState::Queued
         | FeatureState::Working {
             step: WorkStep::AwaitingSlot | WorkStep::SettingUp(_) | WorkStep::Agent(_),
             ..
@@ -380,5 +369,29 @@ fn outstanding_of_feature(
         | FeatureState::Failed { .. }
         | FeatureState::Cancelled { .. }
         | FeatureState::Skipped { .. } => None,
+    }
+}
+
+/// What is watched while a block lasts that ends without a person's word.
+fn watch_of(id: &FeatureId, block: &Block) -> Option<(&'static str, Effect)> {
+    let feature = id.clone();
+    match block {
+        Block::TargetDirty { .. } | Block::LocalBehind { .. } => {
+            Some(("clean", Effect::AwaitClean { feature }))
+        }
+        Block::RepoHeld { .. } => Some(("repo", Effect::AwaitRepo { feature })),
+        Block::RemoteUnreachable { .. } => Some(("remote", Effect::AwaitRemote { feature })),
+        Block::Conflict { .. }
+        | Block::TargetMissing
+        | Block::Resources { .. }
+        | Block::Git { .. }
+        | Block::Collision { .. }
+        | Block::Input { .. }
+        | Block::Auth { .. }
+        | Block::Review { .. }
+        | Block::SilentRevert { .. }
+        | Block::PushRefused { .. }
+        | Block::Diverged { .. }
+        | Block::Quarantine { .. } => None,
     }
 }

@@ -300,6 +300,11 @@ pub enum Report {
         /// The feature.
         feature: FeatureId,
     },
+    /// The target's remote answers again.
+    RemoteBack {
+        /// The feature.
+        feature: FeatureId,
+    },
     /// Something else of the target's checkout stands in the way than was told.
     TargetDirty {
         /// The feature.

@@ -100,6 +100,10 @@ impl Draft {
             UpdateOutcome::PushRefused { detail } => {
                 Event::Blocked { feature, block: Block::PushRefused { detail: detail.clone() } }
             }
+            UpdateOutcome::Unreachable { detail } => {
+                let block = Block::RemoteUnreachable { detail: detail.clone() };
+                Event::Blocked { feature, block }
+            }
             UpdateOutcome::Diverged { detail } => {
                 Event::Blocked { feature, block: Block::Diverged { detail: detail.clone() } }
             }
@@ -160,6 +164,15 @@ impl Draft {
             Event::Unblocked { feature }
         };
         self.emit(event);
+        Ok(())
+    }
+
+    pub(super) fn remote_back(&mut self, id: &FeatureId) -> Result<(), Rejected> {
+        let (_, feature) = self.feature(id).ok_or(Rejected::Unknown("feature"))?;
+        if !matches!(feature.state.block(), Some(Block::RemoteUnreachable { .. })) {
+            return Err(Rejected::Late("the feature does not wait for a remote"));
+        }
+        self.emit(Event::Unblocked { feature: id.clone() });
         Ok(())
     }
 

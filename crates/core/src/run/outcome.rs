@@ -32,6 +32,11 @@ pub enum UpdateOutcome {
         /// What it said.
         detail: String,
     },
+    /// The remote gives no answer.
+    Unreachable {
+        /// What git said.
+        detail: String,
+    },
     /// The target and its remote have parted.
     Diverged {
         /// How.

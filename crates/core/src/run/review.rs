@@ -110,6 +110,7 @@ pub fn awaits_person(spec: &PlanSpec, feature: &Feature) -> bool {
             | Block::Collision { .. }
             | Block::Input { .. }
             | Block::PushRefused { .. }
+            | Block::RemoteUnreachable { .. }
             | Block::Diverged { .. }
             | Block::Auth { .. }
             | Block::LocalBehind { .. }

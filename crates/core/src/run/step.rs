@@ -229,6 +229,7 @@ impl Draft {
             Report::TargetClean { feature } => self.target_clean(feature),
             Report::RepoHeld { feature, by } => self.repo_held(feature, by),
             Report::RepoFree { feature } => self.repo_free(feature),
+            Report::RemoteBack { feature } => self.remote_back(feature),
             Report::RetryDue { feature } => self.alarm_rang(feature),
             Report::JobSilent { job, silent_ms } => self.job_silent(job, *silent_ms),
             Report::MessageTyped { feature, message, job, outcome } => {

@@ -202,6 +202,7 @@ impl World {
             | Effect::UpdateTarget { .. }
             | Effect::AwaitRetry { .. }
             | Effect::AwaitRepo { .. }
+            | Effect::AwaitRemote { .. }
             | Effect::WatchWorktree { .. }
             | Effect::Capture { .. }
             | Effect::Rollback { .. }

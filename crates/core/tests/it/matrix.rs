@@ -163,6 +163,7 @@ fn git_inputs(run: &Run) -> Vec<(&'static str, Input)> {
         ("update found it moved", update(UpdateOutcome::Moved)),
         ("update found it dirty", update(dirty())),
         ("update without target", update(UpdateOutcome::Missing)),
+        ("update found no remote", update(unreachable())),
         ("update failed", update(UpdateOutcome::Failed { detail: why() })),
         ("target clean", clean()),
         ("captured", capture(run, CaptureOutcome::Taken(captured()))),
@@ -176,6 +177,7 @@ fn git_inputs(run: &Run) -> Vec<(&'static str, Input)> {
         ("send", crate::people::send("mind the tide")),
         ("receive", crate::people::receive(run, true)),
         ("message typed", crate::people::was_typed(run)),
+        ("remote back", Input::Report(Report::RemoteBack { feature: fid("a") })),
         ("retry due", Input::Report(Report::RetryDue { feature: fid("a") })),
     ]
 }
@@ -297,6 +299,7 @@ fn landing(in_review: &Run) -> States {
         ("a is blocked: target missing", then(&merging, &merge(MergeOutcome::TargetMissing))),
         ("a is blocked: repository held", then(&merging, &held())),
         ("a is blocked: target dirty", then(&updating, &update(dirty()))),
+        ("a is blocked: remote unreachable", then(&updating, &update(unreachable()))),
         ("a is landed", then(&updating, &update(UpdateOutcome::Landed))),
     ]
 }
@@ -369,6 +372,10 @@ fn plan_run_that_has_ended_answers_each_input_as_decided() {
     let told =
         [completed, failed, cancelled].map(|run| table(run.status.word(), &run, &inputs(&run)));
     insta::assert_snapshot!(told.join("\n"));
+}
+
+fn unreachable() -> UpdateOutcome {
+    UpdateOutcome::Unreachable { detail: why() }
 }
 
 fn held() -> Input {

@@ -211,6 +211,7 @@ fn is_git_work(effect: &Effect) -> bool {
         | Effect::Inspect { .. }
         | Effect::TypeMessage { .. }
         | Effect::AwaitRepo { .. }
+        | Effect::AwaitRemote { .. }
         | Effect::AwaitClean { .. } => false,
     }
 }

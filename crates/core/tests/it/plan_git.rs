@@ -146,6 +146,7 @@ impl Git {
             return UpdateOutcome::Dirty { paths: vec!["x".to_owned()], why };
         }
         match tape.below(12) {
+            5 => UpdateOutcome::Unreachable { detail: "no route to host".to_owned() },
             6 => UpdateOutcome::PushRefused { detail: "protected".to_owned() },
             7 => UpdateOutcome::Diverged { detail: "rewritten".to_owned() },
             9 => UpdateOutcome::Missing,
@@ -171,6 +172,7 @@ pub(crate) fn come(effect: Effect) -> Report {
     match effect {
         Effect::AwaitRetry { feature, .. } => Report::RetryDue { feature },
         Effect::AwaitRepo { feature } => Report::RepoFree { feature },
+        Effect::AwaitRemote { feature } => Report::RemoteBack { feature },
         other => panic!("{other:?} is no wait that ends by itself"),
     }
 }

@@ -167,7 +167,9 @@ impl World {
                 Report::RepoHeld { feature, by: "another home".to_owned() }
             }
             Effect::TypeMessage { .. } => typed(&mut self.tape, &effect),
-            Effect::AwaitRetry { .. } | Effect::AwaitRepo { .. } => come(effect),
+            Effect::AwaitRetry { .. } | Effect::AwaitRepo { .. } | Effect::AwaitRemote { .. } => {
+                come(effect)
+            }
             Effect::PrepareWorktree { feature, base, sync, discard } => {
                 self.git.discard(&(at, feature.clone()), discard.as_deref());
                 let outcome =

@@ -4,7 +4,9 @@ use tidegate_core::ids::Oid;
 use tidegate_core::plan::{LandingSpec, RemoteSync, Strategy};
 use tidegate_core::run::{MergeOutcome, Merged, UpdateOutcome};
 use tidegate_git as git;
-use tidegate_git::{GitError, NetworkFailure, PushOutcome, RemoteBranch, Repo, RevertCheck};
+use tidegate_git::{
+    GitError, NetworkFailure, PushOutcome, RemoteBranch, RemoteTip, Repo, RevertCheck,
+};
 
 use super::context::text;
 use super::features::{Work, seconds, short};
@@ -41,6 +43,14 @@ impl Work {
             RemoteSync::Auto => repo.upstream(self.refname()?),
             RemoteSync::Off => Ok(None),
         }
+    }
+
+    /// Whether the remote still gives no answer. Whatever it answers, the landing finds out what that means.
+    pub(super) fn remote_is_silent(&self) -> Result<bool, GitError> {
+        let repo = self.repos.serve(&self.target)?;
+        let Some(branch) = self.upstream(&repo)? else { return Ok(false) };
+        let tip = repo.remote_tip(&branch)?;
+        Ok(matches!(tip, RemoteTip::Unknown(NetworkFailure::Unreachable { .. })))
     }
 
     /// Makes the merged commit. `reverts`: a person wants it although it takes back what others landed.
@@ -245,7 +255,8 @@ fn not_pushed(remote: &str, push: PushOutcome) -> UpdateOutcome {
             refused(format!("{remote} wants credentials: {}", output.trim_end()))
         }
         PushOutcome::Failed(NetworkFailure::Unreachable { output }) => {
-            refused(format!("{remote} cannot be reached: {}", output.trim_end()))
+            let detail = format!("{remote} cannot be reached: {}", output.trim_end());
+            UpdateOutcome::Unreachable { detail }
         }
     }
 }

@@ -31,8 +31,6 @@ const SWEEP_PATIENCE: Duration = Duration::from_secs(10);
 /// Longest step of a wait: the threads' clock stands still while the host sleeps, the boot clock,
 /// which waits are kept on, does not.
 const ALARM_MAX: Duration = Duration::from_secs(15);
-/// How often the checkout of a blocked target is looked at.
-const CLEAN_EVERY: Duration = Duration::from_secs(1);
 
 /// All adapters of one daemon.
 #[derive(Debug)]
@@ -204,7 +202,7 @@ impl Attempt {
         }
         let wait = match self.work.run(&self.what) {
             Ok(Some(report)) => return self.answer(report),
-            Ok(None) => CLEAN_EVERY,
+            Ok(None) => what::next_look(&self.what, self.tries),
             Err(error) => match what::sort(&self.work.feature, &self.what, &error, self.tries) {
                 Failure::Again(wait) => {
                     tracing::warn!(effect = %self.name.1, %error, "git work is tried again");
@@ -269,6 +267,7 @@ impl Dispatch for Adapters {
             }
             Effect::AwaitRetry { feature, wait } => self.await_retry(target, key, feature, wait),
             Effect::AwaitRepo { feature } => self.git(target, key, feature, What::AwaitRepo),
+            Effect::AwaitRemote { feature } => self.git(target, key, feature, What::AwaitRemote),
             Effect::AwaitClean { feature } => {
                 let tested = target.run.plan().and_then(|(_, plan)| plan.features.get(&feature));
                 if let Some(tested) = tested.and_then(|feature| feature.tested.as_ref()) {

@@ -17,6 +17,28 @@ const TRIES_MAX: u32 = 6;
 /// takes folders away under git's hands, and all work here can be repeated.
 pub(super) const TRIES_OF_A_REFUSAL: u32 = 3;
 
+/// How long it is waited between two looks at what a piece of work waits for.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// The longest such wait for a remote, which doubles from look to look.
+const LOOK_EVERY_MAX: Duration = Duration::from_mins(2);
+
+/// How long until the next look at what a piece of work waits for, after so many of them.
+pub(super) fn next_look(what: &What, looks: u32) -> Duration {
+    match what {
+        What::AwaitRemote => (LOOK_EVERY * 2_u32.saturating_pow(looks.min(10))).min(LOOK_EVERY_MAX),
+        What::AwaitClean { .. }
+        | What::AwaitRepo
+        | What::Prepare { .. }
+        | What::PrepareConflict
+        | What::Commit { .. }
+        | What::Capture { .. }
+        | What::Rollback { .. }
+        | What::Inspect { .. }
+        | What::Merge { .. }
+        | What::Update { .. } => LOOK_EVERY,
+    }
+}
+
 /// What to do after a piece of work that failed.
 #[expect(clippy::large_enum_variant, reason = "taken apart at once")]
 pub(super) enum Failure {
@@ -54,7 +76,11 @@ pub(super) fn sort(feature: &FeatureId, what: &What, error: &GitError, tries: u3
         // Whether the target was moved before must be found out, however long that takes.
         (
             GitError::Held { .. },
-            What::Update { .. } | What::Inspect { .. } | What::AwaitClean { .. } | What::AwaitRepo,
+            What::Update { .. }
+            | What::Inspect { .. }
+            | What::AwaitClean { .. }
+            | What::AwaitRepo
+            | What::AwaitRemote,
         ) => again,
         (
             GitError::Held { by },
@@ -101,6 +127,7 @@ fn failed(feature: &FeatureId, what: &What, detail: String) -> Report {
         // Trying the landing again tells what is the matter.
         What::AwaitClean { .. } => Report::TargetClean { feature },
         What::AwaitRepo => Report::RepoFree { feature },
+        What::AwaitRemote => Report::RemoteBack { feature },
     }
 }
 
@@ -117,6 +144,7 @@ pub(super) enum What {
     Update { merged: Merged },
     AwaitClean { commit: Oid },
     AwaitRepo,
+    AwaitRemote,
 }
 
 impl Work {
@@ -164,6 +192,8 @@ impl Work {
                 self.repos.serve(&self.target)?;
                 Report::RepoFree { feature }
             }
+            What::AwaitRemote if self.remote_is_silent()? => return Ok(None),
+            What::AwaitRemote => Report::RemoteBack { feature },
         }))
     }
 }

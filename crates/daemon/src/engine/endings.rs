@@ -119,6 +119,7 @@ fn blocked(id: &FeatureId, feature: &Feature, block: &Block) -> Option<Problem> 
     match block {
         Block::TargetDirty { .. }
         | Block::RepoHeld { .. }
+        | Block::RemoteUnreachable { .. }
         | Block::Resources { .. }
         | Block::Collision { .. }
         | Block::Input { .. }

@@ -196,6 +196,7 @@ fn block_job(block: &Block) -> Option<String> {
         | Block::Review { .. }
         | Block::SilentRevert { .. }
         | Block::PushRefused { .. }
+        | Block::RemoteUnreachable { .. }
         | Block::Diverged { .. }
         | Block::LocalBehind { .. } => None,
     }
@@ -212,6 +213,7 @@ pub(super) fn in_words(block: &Block) -> String {
         Block::Git { detail }
         | Block::Resources { detail }
         | Block::PushRefused { detail }
+        | Block::RemoteUnreachable { detail }
         | Block::Diverged { detail } => detail.clone(),
         Block::Collision { with, paths, waits } => {
             let then = if *waits { ", and waits until that has ended" } else { "" };

@@ -189,6 +189,7 @@ fn paths_of(block: &Block) -> Vec<String> {
         | Block::Review { .. }
         | Block::SilentRevert { .. }
         | Block::PushRefused { .. }
+        | Block::RemoteUnreachable { .. }
         | Block::Diverged { .. }
         | Block::Quarantine { .. } => Vec::new(),
     }
@@ -221,6 +222,9 @@ pub(super) fn unblocks(
              all the same, `tidegate deny` or `{retry}`"
         ),
         Block::PushRefused { .. } => format!("let the remote take it, then `{retry}`"),
+        Block::RemoteUnreachable { .. } => {
+            format!("it goes on by itself once the remote answers; `{retry}` asks it now")
+        }
         Block::Diverged { .. } => {
             format!("bring the target and its remote together, then `{retry}`")
         }

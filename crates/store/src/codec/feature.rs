@@ -120,6 +120,7 @@ tagged!(Block by "reason" {
     Review "review" { detail detail "detail" },
     SilentRevert "silent_revert" { losses losses "losses" },
     PushRefused "push_refused" { detail detail "detail" },
+    RemoteUnreachable "remote_unreachable" { detail detail "detail" },
     Diverged "diverged" { detail detail "detail" },
     LocalBehind "local_behind" { merged merged "merged", paths paths "paths", why why "why" },
     Quarantine "quarantine" { job job "job", detail detail "detail" },

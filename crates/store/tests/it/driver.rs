@@ -202,6 +202,7 @@ fn answer(chance: &mut Chance, effect: &Effect) -> Report {
         },
         Effect::AwaitRetry { feature, .. } => Report::RetryDue { feature: feature.clone() },
         Effect::AwaitRepo { feature } => Report::RepoFree { feature: feature.clone() },
+        Effect::AwaitRemote { feature } => Report::RemoteBack { feature: feature.clone() },
         Effect::AwaitClean { feature } => Report::TargetClean { feature: feature.clone() },
     }
 }

@@ -43,6 +43,9 @@ impl World {
             }
             Report::Merge { outcome: MergeOutcome::TargetMissing, .. } => "a missing target",
             Report::Update { outcome: UpdateOutcome::Moved, .. } => "a moved target",
+            Report::Update { outcome: UpdateOutcome::Unreachable { .. }, .. } => {
+                "a remote far away"
+            }
             Report::Update { outcome: UpdateOutcome::Dirty { .. }, .. } => "a dirty checkout",
             _ => return,
         };
@@ -87,9 +90,11 @@ impl World {
             }
             Effect::UpdateTarget { feature, merged } => {
                 // What was done before is found out, sooner or later.
+                let there = self.is_on_target(target, &merged.commit);
                 let outcome = match refused {
-                    Some(detail) if !self.is_on_target(target, &merged.commit) => {
-                        UpdateOutcome::Failed { detail }
+                    Some(detail) if !there => UpdateOutcome::Failed { detail },
+                    None if !there && !self.calm && self.dice.percent(2) => {
+                        UpdateOutcome::Unreachable { detail: "no route to host".to_owned() }
                     }
                     Some(_) | None => self.update(target, feature, merged),
                 };
@@ -108,6 +113,9 @@ impl World {
                 .then(|| Report::RetryDue { feature: feature.clone() }),
             Effect::TypeMessage { .. } => self.type_message(effect),
             Effect::AwaitRepo { feature } => Some(Report::RepoFree { feature: feature.clone() }),
+            Effect::AwaitRemote { feature } => {
+                Some(Report::RemoteBack { feature: feature.clone() })
+            }
             Effect::SuperviseJob { .. }
             | Effect::StopJob { .. }
             | Effect::WatchAgents { .. }

@@ -71,6 +71,7 @@ impl World {
             | Effect::AwaitRetry { .. }
             | Effect::TypeMessage { .. }
             | Effect::AwaitRepo { .. }
+            | Effect::AwaitRemote { .. }
             | Effect::WatchWorktree { .. }
             | Effect::Capture { .. }
             | Effect::Rollback { .. } => {

@@ -37,6 +37,7 @@ pub(super) fn held(effect: &Effect) -> Option<Held> {
         | Effect::Inspect { .. }
         | Effect::AwaitClean { .. }
         | Effect::AwaitRepo { .. }
+        | Effect::AwaitRemote { .. }
         | Effect::AwaitRetry { .. } => Some(Held::Waits),
         // What is captured stands in the home.
         Effect::WatchWorktree { .. }

@@ -151,9 +151,11 @@ fn needs(run: &Run) -> Vec<(FeatureId, Help)> {
                 | Block::PushRefused { .. }
                 | Block::Diverged { .. }
                 | Block::Collision { waits: false, .. } => Help::Retry,
-                // What waits for a person's consent was met above, and answers are given elsewhere.
+                // What goes on by itself, what waits for a person's consent, which was met above, and answers, which
+                // are given elsewhere.
                 Block::Input { .. }
                 | Block::Collision { waits: true, .. }
+                | Block::RemoteUnreachable { .. }
                 | Block::Review { .. }
                 | Block::SilentRevert { .. } => return None,
                 Block::Quarantine { job, .. } => Help::EndJob(job.clone()),

@@ -50,6 +50,7 @@ fn blocks() -> Vec<Block> {
         Block::Collision { with: feature_id("quays"), paths: paths(), waits: false },
         Block::SilentRevert { losses: paths() },
         Block::PushRefused { detail: text() },
+        Block::RemoteUnreachable { detail: text() },
         Block::Diverged { detail: text() },
         Block::LocalBehind { merged: merged(), paths: paths(), why: text() },
         Block::Input { role: Role::Builder },
@@ -68,6 +69,7 @@ fn blocks() -> Vec<Block> {
             | Block::Collision { .. }
             | Block::SilentRevert { .. }
             | Block::PushRefused { .. }
+            | Block::RemoteUnreachable { .. }
             | Block::Diverged { .. }
             | Block::LocalBehind { .. }
             | Block::Input { .. }

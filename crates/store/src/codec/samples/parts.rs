@@ -127,6 +127,7 @@ pub(super) fn blocks() -> Vec<Block> {
         Block::Review { detail: detail() },
         Block::SilentRevert { losses: paths() },
         Block::PushRefused { detail: detail() },
+        Block::RemoteUnreachable { detail: detail() },
         Block::Diverged { detail: detail() },
         Block::LocalBehind { merged: merged(), paths: paths(), why: "staged".into() },
         Block::Quarantine { job: job(4), detail: detail() },
