@@ -38,6 +38,35 @@ fn message_to_an_agent_with_a_terminal_is_typed_there_once() {
     stage.close();
 }
 
+#[cfg(feature = "failpoints")]
+#[test]
+fn message_is_typed_once_although_its_daemon_dies_while_it_types() {
+    for point in ["typing.before_input", "typing.after_input"] {
+        let stage = Stage::with("", "true", TERMINAL);
+        std::fs::write(
+            stage.home.beside("agent.sh"),
+            "echo ready >\"$T/ready\"; read -r line; read _ <\"$T/go\"; stty -icanon min 0 time 2\n\
+             printf '%s|%s\\n' \"$line\" \"$(cat)\" >a.txt\n",
+        )
+        .unwrap();
+        let go = stage.bell("go");
+        let daemon = stage.home.daemon_with(&[("TIDEGATE_FAIL", &format!("{point}=kill"))]);
+        let run = stage.submit(&one_wave(&["a"]));
+        stage.home.appears("ready");
+        stage.home.run(&["send", "a", "The quay has two sides"]).ends_with(0);
+        crate::harness::until(point, || crate::harness::is_gone(daemon.pid()).then_some(()));
+        stage.home.start_daemon();
+        crate::harness::until("the message", || {
+            (message(&stage, &run)["delivery"] == "written").then_some(())
+        });
+        go.ring();
+        stage.ends(&run, "completed");
+        let typed = stage.on_target("a.txt");
+        assert_eq!(typed.as_deref(), Some("The quay has two sides|\n"), "{point}");
+        stage.close();
+    }
+}
+
 #[test]
 fn message_is_accepted_when_its_job_fetches_it_and_consumed_when_it_says_so() {
     let stage = Stage::new(

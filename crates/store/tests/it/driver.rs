@@ -141,13 +141,10 @@ fn answer(chance: &mut Chance, effect: &Effect) -> Report {
     match effect {
         Effect::SuperviseJob { job, .. } | Effect::StopJob { job, .. } => job_report(chance, job),
         Effect::WatchAgents { .. } => Report::Ingested(ingested(chance)),
-        Effect::SweepAgents { agents } => Report::AgentsSwept {
-            remaining: agents
-                .iter()
-                .filter(|_| chance.one_in(4))
-                .map(|(id, _)| id.clone())
-                .collect(),
-        },
+        Effect::SweepAgents { agents } => {
+            let stays = agents.iter().filter(|_| chance.one_in(4));
+            Report::AgentsSwept { remaining: stays.map(|(id, _)| id.clone()).collect() }
+        }
         Effect::PrepareWorktree { feature, .. } if chance.one_in(12) => {
             Report::RepoHeld { feature: feature.clone(), by: "another home".into() }
         }

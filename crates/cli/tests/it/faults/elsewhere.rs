@@ -109,6 +109,8 @@ const ELSEWHERE: &[(&str, Why)] = &[
         "store.restore.after_rename",
         Test("restore_that_is_killed_anywhere_leaves_no_empty_store_and_can_be_begun_again"),
     ),
+    ("typing.before_input", Test("message_is_typed_once_although_its_daemon_dies_while_it_types")),
+    ("typing.after_input", Test("message_is_typed_once_although_its_daemon_dies_while_it_types")),
     (
         "git.program.before_spawn",
         Never("the runner of tests of the git crate; a daemon's is `helper`"),
