@@ -32,6 +32,7 @@ usage: cargo xtask TASK
   cases   public bug reports of other tools, played against this one; [--all | --hollow | ID | CATEGORY ...]
   races   two to eight daemons at once, a thousand times by default; [NUMBER]
   upgrade  daemons replaced under fifty live jobs, twenty times by default; [NUMBER]
+  storm   commands of four clients while the daemon is killed, 200 and 50 kills by default; [COMMANDS] [KILLS]
   docs    writes docs/cli.md from the command line's own help
   integrity  sabotages caught and false alarms of honest changes; [NUMBER], a hundred by default
   demo    builds the product without fail points, runs its demo and checks what it reports
@@ -54,6 +55,7 @@ fn main() -> ExitCode {
         "sim" => shares::sim(&rest),
         "races" => races::run(&rest),
         "upgrade" => shares::upgrade(&rest),
+        "storm" => shares::storm(&rest),
         "docs" => shares::docs(),
         "integrity" => shares::integrity(&rest),
         "cases" => cases::run(&rest),

@@ -119,6 +119,21 @@ pub(crate) fn upgrade(arguments: &[String]) -> Result<()> {
     succeed(tests.env("TIDEGATE_UPGRADE_JOBS", "50"), "the upgrades")
 }
 
+/// A storm of commands of four clients: `[COMMANDS] [KILLS]`, two hundred and fifty by default.
+pub(crate) fn storm(arguments: &[String]) -> Result<()> {
+    let (commands, kills) = match arguments {
+        [] => ("200", "50"),
+        [commands] => (commands.as_str(), "50"),
+        [commands, kills] => (commands.as_str(), kills.as_str()),
+        _ => bail!("usage: cargo xtask storm [COMMANDS] [KILLS]"),
+    };
+    let binary = crate::suite::build()?;
+    let mut tests = cargo(&["test", "--workspace", "--features", "tidegate/failpoints"]);
+    tests.args(["--test", "it", "storm::", "--", "--nocapture"]).env("TIDEGATE_BIN", binary);
+    tests.env("TIDEGATE_STORM_COMMANDS", commands).env("TIDEGATE_STORM_KILLS", kills);
+    succeed(&mut tests, "the storm of commands")
+}
+
 /// Writes the pages that are made of the code; a test compares them.
 pub(crate) fn docs() -> Result<()> {
     let mut tests = cargo(&["test", "--package", "tidegate", "--bin", "tidegate", "reference"]);

@@ -3,6 +3,7 @@
 //! Every bar is a ratio or a sum of what is measured in the same run (`/bin/true`, an fsync of the same disk, the same
 //! git commands by hand, the peer), so that a slow machine does not fail it and a fast one does not hide a slow build.
 
+mod commands;
 mod crowd;
 mod history;
 mod idle;
@@ -46,7 +47,7 @@ impl Bench {
 
 type Measure = fn(&Bench) -> Result<Vec<Row>>;
 
-const MEASURES: [(&str, Measure); 8] = [
+const MEASURES: [(&str, Measure); 9] = [
     ("reading", reading::measure),
     ("launching", launching::measure),
     ("plans", plans::measure),
@@ -54,6 +55,7 @@ const MEASURES: [(&str, Measure); 8] = [
     ("memory", idle::measure_memory),
     ("history", history::measure),
     ("crowd", crowd::measure),
+    ("commands", commands::measure),
     ("snapshots", snapshots::measure),
 ];
 

@@ -36,6 +36,13 @@ pub(crate) fn cancel(place: &Place, run: &str) -> Result<()> {
     post(place, &format!("/runs/{run}/cancel"), &json!({})).map(|_| ())
 }
 
+/// Changes the priority of a run that waits; how long that took.
+pub(crate) fn prioritise(place: &Place, run: &str, priority: u32) -> Result<Duration> {
+    let (_, took) =
+        post(place, &format!("/runs/{run}/priority"), &json!({ "priority": priority }))?;
+    Ok(took)
+}
+
 fn post(place: &Place, path: &str, body: &Value) -> Result<(Value, Duration)> {
     let body = body.to_string();
     let key = KEYS.fetch_add(1, Ordering::Relaxed);

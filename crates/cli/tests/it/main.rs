@@ -63,6 +63,7 @@ mod services;
 mod shapes;
 mod snapshot_rounds;
 mod stalls;
+mod storm;
 mod strangers;
 mod takeover;
 mod torture;
