@@ -140,9 +140,21 @@ fn end_present(home: &Home) -> Result<(), CliError> {
     }
 }
 
+/// How long the user's own config has commands remembered. One that does not read is told of by the
+/// verbs that need it, and keeps no daemon from running.
+fn commands_kept_ms() -> u64 {
+    let files = crate::work::config_files(None).unwrap_or_default();
+    tidegate_config::load_config(&files).config.commands_kept_ms.value
+}
+
 fn options(home: &Home, once: bool) -> Options {
     #[cfg_attr(not(feature = "failpoints"), expect(unused_mut, reason = "faults are off"))]
-    let mut options = Options { home: home.path().to_owned(), once, shim: ShimProgram::default() };
+    let mut options = Options {
+        home: home.path().to_owned(),
+        once,
+        shim: ShimProgram::default(),
+        commands_kept_ms: commands_kept_ms(),
+    };
     // A shim gets no environment but what is given here.
     #[cfg(feature = "failpoints")]
     options.shim.env.extend(crate::faults::inherited());

@@ -60,3 +60,6 @@ pub const ARGV_PROMPT_BYTES_MAX: usize = 100_000;
 pub const FEATURES_PER_PLAN: usize = 2_000;
 /// Features of one plan, as text and specs together, in bytes.
 pub const PLAN_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// How long commands and their answers are remembered, in milliseconds.
+pub const COMMANDS_KEPT_MS: u64 = 7 * 24 * 60 * 60 * 1000;

@@ -161,3 +161,29 @@ fn approval_of_a_change_that_conflicts_for_good_ends_with_what_conflicts() {
     stage.home.run(&["cancel", &run, "--wait"]).ends_with(0);
     stage.close();
 }
+
+#[test]
+fn commands_are_forgotten_as_the_users_config_says_and_their_facts_are_not() {
+    let home = Home::new();
+    let config = home.beside("user/config/tidegate");
+    std::fs::create_dir_all(&config).unwrap();
+    std::fs::write(config.join("config.toml"), "[commands]\nkeep = \"1ms\"\n").unwrap();
+    let run = home.submit(&[], &["true"]);
+    home.ended(&run);
+    home.run(&["daemon", "stop"]).ends_with(0);
+    home.start_daemon();
+    // A daemon forgets at its first work.
+    let other = home.submit(&[], &["true"]);
+    home.ended(&other);
+    let left = home.data(&["daemon", "commands", "--command", "run.submit"]);
+    let left: Vec<&str> = left["commands"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|one| one["run_id"].as_str())
+        .collect();
+    assert!(!left.contains(&run.as_str()), "{left:?}");
+    let facts = home.data(&["events", "--kind", "command-completed"]);
+    assert!(facts["events"].as_array().unwrap().len() >= 2, "{facts:#}");
+    home.close();
+}

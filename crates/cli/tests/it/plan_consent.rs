@@ -24,6 +24,7 @@ fn commit_that_a_person_looked_at_lands_and_no_other() {
     assert_eq!(stage.tip(), tip, "nothing lands without consent");
     let refused = stage.home.json(&["approve", &run, "--feature", "a", "--commit", &tip]);
     assert_eq!(refused.code, 1, "consent to another commit: {refused:?}");
+    assert_eq!(refused.envelope()["error"]["code"], "version_not_current");
     assert_eq!(stage.tip(), tip);
     stage.home.run(&["approve", &run, "--feature", "a", "--commit", &commit]).ends_with(0);
     stage.ends(&run, "completed");

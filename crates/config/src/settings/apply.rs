@@ -100,6 +100,7 @@ pub(crate) fn apply(config: &mut Config, table: &Table, layer: usize, sink: &mut
         inner.finish(sink);
     }
     limits(config, &mut fields, layer, sink);
+    commands(config, &mut fields, layer, sink);
     retry(config, &mut fields, layer, sink);
     apply_worktree(&mut config.worktree, &mut fields, sink);
     if let Some((table, entry)) = fields.table("env", sink) {
@@ -120,6 +121,13 @@ pub(crate) fn apply(config: &mut Config, table: &Table, layer: usize, sink: &mut
         }
     }
     fields.finish(sink);
+}
+
+fn commands(config: &mut Config, fields: &mut Fields<'_>, layer: usize, sink: &mut Sink<'_>) {
+    let Some((table, entry)) = fields.table("commands", sink) else { return };
+    let mut inner = Fields::new("[commands]", table, entry.key.span.clone());
+    config.commands_kept_ms.set(inner.duration("keep", sink), layer);
+    inner.finish(sink);
 }
 
 fn limits(config: &mut Config, fields: &mut Fields<'_>, layer: usize, sink: &mut Sink<'_>) {

@@ -85,6 +85,9 @@ pub struct Config {
     pub max_backoff_ms: Sourced<u64>,
     /// Silence of an agent or a launcher after which it is said, in milliseconds; 0: never.
     pub stall_after_ms: Sourced<u64>,
+    /// How long commands and their answers are remembered, in milliseconds. Of the user's file alone: a home is no
+    /// repository's.
+    pub commands_kept_ms: Sourced<u64>,
     /// Limit of an agent that names none, in milliseconds.
     pub agent_timeout_ms: Sourced<u64>,
     /// Limit of a gate that names none, in milliseconds.
@@ -232,6 +235,7 @@ impl Default for Config {
             max_attempts: Sourced::default_of(limits::ATTEMPTS_MAX),
             backoff_ms: Sourced::default_of(limits::BACKOFF_MS),
             max_backoff_ms: Sourced::default_of(limits::BACKOFF_MS_MAX),
+            commands_kept_ms: Sourced::default_of(limits::COMMANDS_KEPT_MS),
             stall_after_ms: Sourced::default_of(limits::STALL_AFTER_MS),
             agent_timeout_ms: Sourced::default_of(limits::AGENT_TIMEOUT_MS),
             gate_timeout_ms: Sourced::default_of(limits::GATE_TIMEOUT_MS),

@@ -303,6 +303,7 @@ fn default_rows(config: &Config) -> BTreeMap<String, (String, Option<Place>)> {
         ("limits.max_attempts", config.max_attempts.value.to_string()),
         ("retry.backoff", duration(config.backoff_ms.value)),
         ("retry.max_backoff", duration(config.max_backoff_ms.value)),
+        ("commands.keep", duration(config.commands_kept_ms.value)),
         ("limits.stall_after", duration(config.stall_after_ms.value)),
         ("limits.agent_timeout", duration(config.agent_timeout_ms.value)),
         ("limits.gate_timeout", duration(config.gate_timeout_ms.value)),

@@ -374,6 +374,9 @@ pub enum Rejected {
     /// The input is not legal in this state.
     #[error("not possible while {0}")]
     NotWhile(String),
+    /// What was named is no longer the newest.
+    #[error("{0}")]
+    Outdated(&'static str),
     /// The report is about something that the run no longer waits for.
     #[error("late report: {0}")]
     Late(&'static str),

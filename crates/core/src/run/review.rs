@@ -50,7 +50,7 @@ impl Draft {
             return Err(Rejected::NotWhile(format!("the feature is {}", feature.state.word())));
         }
         if feature.tested.as_ref().map(|tested| &tested.commit) != Some(commit) {
-            return Err(Rejected::NotWhile("the commit is another one by now".to_owned()));
+            return Err(Rejected::Outdated("the commit is another one by now"));
         }
         Ok(())
     }

@@ -34,7 +34,9 @@ fn features_join_the_wave_that_is_open_and_the_log_tells_the_same() {
     assert_eq!(plan.features.len(), 4);
     assert_eq!(feature(&run, "m").state, FeatureState::Queued);
     let mut replayed = before;
-    told.iter().for_each(|event| replayed.apply(event));
+    for event in &told {
+        replayed.apply(event);
+    }
     assert_eq!(replayed, run);
 }
 

@@ -8,7 +8,7 @@ use tidegate_core::command::{Awaits, CommandFact, CommandId, CommandStatus};
 use tidegate_core::home::HomeEvent;
 use tidegate_core::ids::RunId;
 use tidegate_core::run::{Run, Status};
-use tidegate_core::time::Now;
+use tidegate_core::time::{Now, WallMs};
 use tidegate_protocol::{Envelope, ErrorCode, Problem};
 use tidegate_store::{Background, CommandEnd, CommandRecord, Savepoint, StoreError, Turn};
 
@@ -349,4 +349,25 @@ pub(super) fn end(
     write.append_home(&fact(status, told), now.wall)?;
     let (id, result_json) = (command.id.clone(), envelope(answer));
     write.end_command(&CommandEnd { id, status, at: now.wall, result_json })
+}
+
+/// How often old commands are looked for, in milliseconds.
+const FORGET_EVERY_MS: u64 = 60 * 60 * 1000;
+
+/// Forgets old commands, once in a while.
+pub(super) fn forget(
+    turn: &mut Turn<'_>,
+    kept_ms: u64,
+    forget_at: &mut WallMs,
+    chance: &mut impl Chance,
+) {
+    let now = chance.now().wall;
+    if now < *forget_at {
+        return;
+    }
+    *forget_at = WallMs(now.0.saturating_add(FORGET_EVERY_MS));
+    let before = WallMs(now.0.saturating_sub(kept_ms));
+    if let Err(error) = turn.input(|write| write.forget_commands_before(before)) {
+        tracing::error!(%error, "old commands are not forgotten");
+    }
 }

@@ -12,7 +12,7 @@ use super::endings::end_of;
 use super::live::{Live, Stage};
 use super::open::{OpenBackground, OpenCommand};
 use super::record::{conclude, end as end_command};
-use super::turn::{Chance, Engine, EngineError, admit, apply, forgotten_before};
+use super::turn::{Chance, Engine, EngineError, admit, apply};
 
 /// What was found at the start.
 #[derive(Debug, Default)]
@@ -48,12 +48,6 @@ pub fn recover<D: Dispatch>(
             for (run, why) in &damaged {
                 log_failure(run, turn.input(|write| write.quarantine(run, why, now.wall)));
             }
-            log_failure(
-                "answers",
-                turn.input(|write| {
-                    write.forget_commands_before(forgotten_before(now.wall)).map(|_| ())
-                }),
-            );
             log_failure("claims", turn.input(|write| write.claim_commands().map(|_| ())));
             for id in &adopted {
                 let taken = turn.input(|write| apply(&stage, write, id, &adopt, chance.now()));

@@ -348,6 +348,7 @@ pub(super) fn refusal(refused: &Rejected, run: &RunId) -> Problem {
         Rejected::Already(_) | Rejected::NotWhile(_) | Rejected::Late(_) => {
             ErrorCode::InvalidStatusTransition
         }
+        Rejected::Outdated(_) => ErrorCode::VersionNotCurrent,
         Rejected::Unknown(_) => ErrorCode::NotFound,
     };
     Problem::new(code, format!("run {run}: {refused}"))

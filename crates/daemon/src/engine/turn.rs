@@ -6,6 +6,7 @@ use std::time::Duration;
 use tidegate_core::admission::{Caps, grants};
 use tidegate_core::home::Home;
 use tidegate_core::ids::{QueueKey, RunId};
+use tidegate_core::limits::COMMANDS_KEPT_MS;
 use tidegate_core::run::{Input, Run, step};
 use tidegate_core::time::{Now, WallMs};
 use tidegate_protocol::{ErrorCode, Problem};
@@ -15,7 +16,7 @@ use super::answers::{is_urgent, storage_full};
 use super::dispatch::{Dispatch, Target};
 use super::handle::{Answer, Message, Request};
 use super::live::{Live, Stage, Staged};
-use super::record::{conclude, take_request};
+use super::record::{conclude, forget, take_request};
 use super::requests::Failed;
 
 /// A group that takes longer than this to record is told of.
@@ -44,6 +45,10 @@ pub struct Engine<D> {
     is_stuck: bool,
     /// Groups that took long to record.
     slow_groups: u64,
+    /// How long commands are remembered, in milliseconds.
+    kept_ms: u64,
+    /// When old ones are forgotten next, on the wall clock.
+    forget_at: WallMs,
 }
 
 /// Why the engine cannot go on.
@@ -75,7 +80,14 @@ impl<D: Dispatch> Engine<D> {
             owes_admission: false,
             is_stuck: false,
             slow_groups: 0,
+            kept_ms: COMMANDS_KEPT_MS,
+            forget_at: WallMs(0),
         }
+    }
+
+    /// Sets how long commands are remembered, in milliseconds.
+    pub fn keep_commands(&mut self, kept_ms: u64) {
+        self.kept_ms = kept_ms;
     }
 
     /// Whether nothing runs and nothing waits for a turn.
@@ -187,7 +199,7 @@ impl<D: Dispatch> Engine<D> {
         chance: &mut impl Chance,
     ) -> Result<Vec<Answer>, StoreError> {
         let mut nudges = Vec::new();
-        let Self { store, live, caps, supervisor, owes_admission, .. } = self;
+        let Self { store, live, caps, supervisor, owes_admission, kept_ms, forget_at, .. } = self;
         let (answers, staged) = store.turn(|turn| {
             let mut stage = Stage::new(live);
             for (run, input) in reports {
@@ -212,6 +224,7 @@ impl<D: Dispatch> Engine<D> {
                 admit(&mut stage, turn, supervisor, *caps, chance);
             }
             conclude(&mut stage, turn, chance);
+            forget(turn, *kept_ms, forget_at, chance);
             (answers, stage.finish())
         })?;
         self.settle(staged);
@@ -368,12 +381,4 @@ pub(super) fn admit(
             return;
         }
     }
-}
-
-/// How long answers of commands are kept, in milliseconds.
-pub(super) const ANSWERS_KEPT_MS: u64 = 7 * 24 * 60 * 60 * 1000;
-
-/// The moment before which answers are forgotten.
-pub(super) fn forgotten_before(now: WallMs) -> WallMs {
-    WallMs(now.0.saturating_sub(ANSWERS_KEPT_MS))
 }

@@ -39,6 +39,8 @@ pub struct Options {
     pub once: bool,
     /// How shims are started.
     pub shim: ShimProgram,
+    /// How long commands are remembered, in milliseconds.
+    pub commands_kept_ms: u64,
 }
 
 /// How a daemon ended.
@@ -195,6 +197,7 @@ impl Life {
         let mut chance = engine::Real;
         let (mut engine, recovered) =
             engine::recover(store, adapters, caps(), supervisor.clone(), &mut chance)?;
+        engine.keep_commands(options.commands_kept_ms);
         for (run, why) in &recovered.corrupt {
             tracing::error!(%run, why, "corrupt; its lane is held");
         }
