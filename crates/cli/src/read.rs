@@ -10,7 +10,7 @@ use tidegate_daemon::views::{
 use tidegate_protocol::{
     CleanupDoc, CleanupRequest, CommandDoc, CommandPage, DaemonDoc, EventPage, ExplainDoc,
     InboxDoc, JobList, LaneList, Problem, ProjectList, QuestionDoc, RestorationDoc, RestoredDoc,
-    RunDoc, RunPage, RuntimeDoc, SnapshotList, WaveDoc,
+    ReviewDoc, RunDoc, RunPage, RuntimeDoc, SnapshotList, WaveDoc,
 };
 
 use crate::client::Filter;
@@ -132,6 +132,28 @@ pub(crate) fn question(home: &Home, id: &str) -> Result<QuestionDoc, CliError> {
 pub(crate) fn feature_named(home: &Home, text: &str) -> Result<(String, String), CliError> {
     let (run, feature) = viewer(home)?.feature_named(text)?;
     Ok((run.to_string(), feature.to_string()))
+}
+
+/// What a person looks at before a consent; with its token for the user.
+pub(crate) fn review(
+    home: &Home,
+    run: &str,
+    feature: &str,
+    for_user: bool,
+) -> Result<ReviewDoc, CliError> {
+    Ok(viewer(home)?.review(run, feature, for_user)?)
+}
+
+/// The run and the feature that `RUN --feature ID`, `FEATURE` or `RUN/FEATURE` name.
+pub(crate) fn place(
+    home: &Home,
+    text: &str,
+    feature: Option<&str>,
+) -> Result<(String, String), CliError> {
+    match feature {
+        Some(feature) => Ok((run(home, text)?.run_id, feature.to_owned())),
+        None => feature_named(home, text),
+    }
 }
 
 /// The registered repositories.

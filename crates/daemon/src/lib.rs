@@ -8,6 +8,7 @@
 
 pub mod adapters;
 mod agents_seen;
+pub mod approval;
 pub mod audit;
 pub mod cleanup;
 mod clock;

@@ -62,6 +62,7 @@ mod repo_lock;
 mod resolution;
 mod resolved;
 mod revert_search;
+mod review;
 mod silent_revert;
 mod snapshot;
 mod sparse;
@@ -104,6 +105,7 @@ pub use replay::{RebaseOutcome, Replayed};
 pub use repo::Repo;
 pub use repo_lock::{Holder, RepoLock};
 pub use resolution::{AbandonOutcome, AbandonRequest, Flaw, Resolution, ResolutionCheck};
+pub use review::{Merges, PATCH_BYTES_MAX, Preview, PreviewFile};
 pub use silent_revert::{LostLine, RevertCheck, RevertKind, SilentRevert};
 pub use snapshot::{
     Contents, FILE_BYTES_MAX, KEPT, LeftOut, ListedSnapshot, RestoreOutcome, RestoreRequest,

@@ -9,7 +9,9 @@ use tidegate_core::ids::Oid;
 
 use crate::conflict_kind::{ConflictKind, Kinds};
 use crate::error::{GitError, Result};
+use crate::exec::Done;
 use crate::identity::Identity;
+use crate::invocation::Invocation;
 use crate::replay::RebaseOutcome;
 use crate::repo::Repo;
 use crate::version::Version;
@@ -126,14 +128,7 @@ impl Repo {
         let call = call.args([ours.as_str(), theirs.as_str()]);
         let done = call.done()?;
         fail::fail_point!("git.merge.after_tree");
-        match done.code() {
-            Some(0) => Ok(Trees::Clean(tree_name(&done.stdout)?)),
-            Some(1) => parse_conflict(&done.stdout, [ours, theirs]),
-            _ if String::from_utf8_lossy(&done.stderr).contains("unrelated histories") => {
-                Ok(Trees::Unrelated)
-            }
-            _ => Err(call.refused(&done)),
-        }
+        parse_trees(&call, &done, [ours, theirs])
     }
 
     fn commit_tree(&self, tree: &Oid, parents: &[&Oid], request: &MergeRequest) -> Result<Oid> {
@@ -182,6 +177,18 @@ pub(crate) enum Trees {
         kinds: Kinds,
     },
     Unrelated,
+}
+
+/// Reads what `merge-tree --write-tree -z --messages` of two commits said.
+pub(crate) fn parse_trees(call: &Invocation<'_>, done: &Done, sides: [&Oid; 2]) -> Result<Trees> {
+    match done.code() {
+        Some(0) => Ok(Trees::Clean(tree_name(&done.stdout)?)),
+        Some(1) => parse_conflict(&done.stdout, sides),
+        _ if String::from_utf8_lossy(&done.stderr).contains("unrelated histories") => {
+            Ok(Trees::Unrelated)
+        }
+        _ => Err(call.refused(done)),
+    }
 }
 
 const UNPARSABLE: GitError = GitError::Unparsable { doing: "merging" };

@@ -18,6 +18,7 @@ mod people;
 mod problem;
 mod project;
 mod request;
+mod review;
 mod run;
 mod snapshot;
 mod status;
@@ -54,6 +55,7 @@ pub use request::{
     ApproveRequest, DenyRequest, LanesRequest, MoveProjectRequest, PauseRequest, PriorityRequest,
     ProjectRequest, RetryRequest, RollbackRequest, StartAgentRequest, StopDaemonRequest,
 };
+pub use review::{DiffFile, DiffStats, FindingDoc, ReviewDoc, VerdictDoc};
 pub use run::{AgentDoc, Ages, AttentionDoc, CorruptDoc, RunDoc, RunPage};
 pub use snapshot::{LeftOutDoc, RestoredDoc, SnapshotDoc, SnapshotList};
 pub use status::{

@@ -23,7 +23,11 @@ pub struct ApproveRequest {
     /// The feature.
     pub feature: String,
     /// The full id of the commit that was looked at.
-    pub commit: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// The token of the review, in place of the commit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token: Option<String>,
     /// Name of the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actor: Option<String>,

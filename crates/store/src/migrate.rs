@@ -9,7 +9,7 @@ use crate::connection::{APPLICATION_ID, pragma};
 use crate::error::{Doing as _, OpenError, StoreError};
 
 /// The changes, in order: the n-th leads to schema n. Never edited once released.
-const STEPS: [&str; 9] = [
+const STEPS: [&str; 10] = [
     include_str!("migrations/0001_first.sql"),
     include_str!("migrations/0002_roles.sql"),
     include_str!("migrations/0003_operating.sql"),
@@ -19,6 +19,7 @@ const STEPS: [&str; 9] = [
     include_str!("migrations/0007_people.sql"),
     include_str!("migrations/0008_told.sql"),
     include_str!("migrations/0009_remotes.sql"),
+    include_str!("migrations/0010_reviews.sql"),
 ];
 
 /// The newest schema that this program knows.

@@ -9,7 +9,7 @@ use crate::output::Exit;
 use crate::verbs::{
     agent, answer, approve, ask, attach, cancel, cleanup, completions, config, daemon, delete,
     deny, doctor, events, explain, hold, inbox, init, lane, list, logs, man, pause, plan, priority,
-    progress, project, restore, resume, retry, rollback, run, send, status, submit, wait,
+    progress, project, restore, resume, retry, review, rollback, run, send, status, submit, wait,
 };
 
 /// What is to be done.
@@ -36,6 +36,7 @@ pub(super) enum Verb {
     Answer(answer::Args),
     Send(send::Args),
     Ask(ask::Args),
+    Review(review::Args),
     Approve(approve::Args),
     Deny(deny::Args),
     Restore(restore::Args),
@@ -83,6 +84,7 @@ impl Verb {
             Self::Answer(args) => args.run(context),
             Self::Send(args) => args.run(context),
             Self::Ask(args) => args.run(context),
+            Self::Review(args) => args.run(context),
             Self::Approve(args) => args.run(context),
             Self::Deny(args) => args.run(context),
             Self::Restore(args) => args.run(context),

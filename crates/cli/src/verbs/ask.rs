@@ -18,7 +18,7 @@ use crate::output::{Exit, talk};
 /// open, its feature waits without a slot; the answer starts the next attempt, and stands in its task.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Examples, in a script of an agent:
+Examples:
   tidegate ask 'By name or by number?' --choice 'by name' --choice 'by number' --wait
   tidegate ask 'Which port?' --wait --timeout 10m || exit 12
   tidegate ask 'Which port?'; exit 12      end, and be started again with the answer

@@ -19,20 +19,20 @@ use crate::work::actor;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  tidegate deny r000001 --feature berths --commit 4f2c... -m 'Name the berths, do not number them'
+  tidegate deny berths -m 'Name the berths, do not number them'
   tidegate deny r000001 --feature berths --commit 4f2c... -m - < comments.txt")]
 pub(crate) struct Args {
-    /// Run id, or the beginning of one
-    #[arg(value_name = "RUN", value_parser = values::run)]
-    run: String,
+    /// The feature, as FEATURE or RUN/FEATURE; with `--feature`, the run
+    #[arg(value_name = "FEATURE")]
+    place: String,
 
-    /// The feature
+    /// The feature, when the run alone is named before
     #[arg(long, value_name = "ID", value_parser = values::feature)]
-    feature: String,
+    feature: Option<String>,
 
-    /// The full id of the commit that you looked at
+    /// The full id of the commit that you looked at [default: the one in review now]
     #[arg(long, value_name = "OID")]
-    commit: String,
+    commit: Option<String>,
 
     /// What its builder is told; `-` reads standard input
     #[arg(long, short, value_name = "TEXT")]
@@ -46,21 +46,21 @@ impl Args {
     /// When the feature waits for none, has another commit by now, or no daemon answers.
     pub(crate) fn run(self, context: &mut Context) -> Result<Exit, CliError> {
         let home = context.home()?;
-        let run = read::run(&home, &self.run)?.run_id;
-        let comments = text_or_stdin(self.message)?;
-        let request = DenyRequest {
-            feature: self.feature.clone(),
-            commit: self.commit,
-            comments,
-            actor: Some(actor()),
+        let (run, feature) = read::place(&home, &self.place, self.feature.as_deref())?;
+        let commit = match self.commit {
+            Some(commit) => commit,
+            None => read::review(&home, &run, &feature, true)?.commit,
         };
+        let comments = text_or_stdin(self.message)?;
+        let request =
+            DenyRequest { feature: feature.clone(), commit, comments, actor: Some(actor()) };
         let client = Client::new(&home)?;
         let answer: Value =
             client.post(&format!("/runs/{run}/deny"), &request, Starting::WhenAbsent)?;
         if context.out.is_json() {
             context.out.data(&answer)?;
         } else {
-            talk(format_args!("{} goes back to its builder", self.feature));
+            talk(format_args!("{feature} goes back to its builder"));
         }
         Ok(Exit::OK)
     }

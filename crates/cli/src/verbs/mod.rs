@@ -32,6 +32,7 @@ pub(crate) mod project;
 pub(crate) mod restore;
 pub(crate) mod resume;
 pub(crate) mod retry;
+pub(crate) mod review;
 pub(crate) mod rollback;
 pub(crate) mod run;
 pub(crate) mod send;

@@ -56,6 +56,7 @@ mod readers;
 mod restores;
 mod resumes;
 mod retries;
+mod reviews;
 mod rows;
 mod scope;
 mod scope_files;

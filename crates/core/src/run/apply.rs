@@ -200,7 +200,9 @@ impl Run {
             let trail = self.trails.entry(id.clone()).or_default();
             let before = feature.state.clone();
             feature.apply(event, trail);
-            trail.turns += u32::from(feature.state != before);
+            let is_new = feature.state != before;
+            trail.turns += u32::from(is_new);
+            feature.reviews += u32::from(is_new && feature.state.asks_for_consent());
         }
     }
 

@@ -46,6 +46,8 @@ pub struct Feature {
     pub reverts_accepted: Option<Oid>,
     /// Conflicts that its reconciler was given.
     pub reconciliations: u32,
+    /// Times that consent to it was asked for: tells one review from the next.
+    pub reviews: u32,
     /// What its worktree got beside the files of its commit.
     pub furnished: Furnished,
 }
@@ -195,8 +197,7 @@ pub struct Merged {
 }
 
 impl Feature {
-    /// The gates that its commit must pass, in order: those of the plan, then those that its
-    /// planner added.
+    /// The gates that its commit must pass: those of the plan, then those that its planner added.
     pub fn gates<'a>(&'a self, spec: &'a FeatureSpec) -> Vec<&'a GateName> {
         let added = self.planned.iter().flat_map(|planned| &planned.gates);
         spec.gates.iter().chain(added.filter(|gate| !spec.gates.contains(gate))).collect()

@@ -91,6 +91,14 @@ impl Draft {
     }
 }
 
+impl FeatureState {
+    /// Whether consent is asked for in this state: by policy, of a person, or of a reviewer.
+    pub(super) fn asks_for_consent(&self) -> bool {
+        *self == Self::InReview
+            || matches!(self.block(), Some(Block::Review { .. } | Block::SilentRevert { .. }))
+    }
+}
+
 /// Whether a person's word is what a feature waits for.
 pub fn awaits_person(spec: &PlanSpec, feature: &Feature) -> bool {
     match &feature.state {

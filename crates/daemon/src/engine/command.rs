@@ -58,6 +58,8 @@ pub enum Command {
         feature: FeatureId,
         /// The commit that was looked at.
         commit: Oid,
+        /// The review that the consent is for, where a token names it.
+        review: Option<u32>,
         /// Who consents.
         actor: String,
     },

@@ -18,6 +18,7 @@ mod recover;
 mod repeat;
 mod requests;
 mod resume;
+mod reviews;
 mod run_loop;
 mod turn;
 mod turns;

@@ -86,10 +86,8 @@ impl AtWork<'_, '_, '_, '_> {
                 self.input(run, &Input::RetryFeature { feature, actor })
             }
             Command::RetryRun { run, actor } => self.retry_run(run, actor),
-            Command::Approve { run, feature, commit, actor } => {
-                let (feature, commit) = (feature.clone(), commit.clone());
-                let input = Input::Approve { feature, commit, actor: actor.clone() };
-                Ok(self.input(run, &input)?.until(Awaits::Landing))
+            Command::Approve { run, feature, commit, review, actor } => {
+                self.approve(run, feature, commit, *review, actor)
             }
             Command::Hold { run, held, reason, actor } => {
                 self.hold(run, *held, reason.as_deref(), actor)
@@ -110,9 +108,7 @@ impl AtWork<'_, '_, '_, '_> {
                 Ok(self.input(run, &input)?.until(Awaits::Rollback))
             }
             Command::Deny { run, feature, commit, actor, comments } => {
-                let (feature, commit) = (feature.clone(), commit.clone());
-                let (actor, comments) = (actor.clone(), comments.clone());
-                self.input(run, &Input::Deny { feature, commit, actor, comments })
+                self.deny(run, feature, commit, (actor, comments))
             }
             Command::Ask { job, text, choices } => self.ask(job, text, choices),
             Command::AnswerQuestion { question, answer, actor } => {

@@ -20,6 +20,7 @@ use super::files::{HomeFiles, prepare_home, remove_stale_socket};
 use super::notify::{Manager, Moment};
 use super::{backups, signals, spool, vigil};
 use crate::adapters::{Adapters, Context, HelperExec, Workers};
+use crate::approval::Key;
 use crate::clock;
 use crate::engine::{self, Ended, EngineError, Handle, Inbox, Until};
 use crate::http;
@@ -105,6 +106,7 @@ pub fn run(options: &Options) -> Result<Outcome, HostError> {
         .begin_epoch(std::process::id(), env!("CARGO_PKG_VERSION"), clock::wall())
         .map_err(HostError::Epoch)?;
     fail::fail_point!("daemon.start.after_epoch");
+    make_key(home);
     let hold = look_for_strays(home, &mut store, &mut began.token)?;
     let epoch = began.token.epoch;
     note(&lock, began.token.generation, epoch)?;
@@ -274,4 +276,12 @@ fn listen(home: &Path, socket: &Path) -> io::Result<UnixListener> {
     let listener = UnixListener::bind(short)?;
     std::fs::set_permissions(socket, std::fs::Permissions::from_mode(0o600))?;
     Ok(listener)
+}
+
+/// Makes the secret of the home's tokens of consent.
+fn make_key(home: &Path) {
+    if let Err(error) = Key::ensure(home) {
+        // Without it no token is given; a consent may name its commit.
+        tracing::warn!(%error, "the secret of the home's tokens cannot be made");
+    }
 }

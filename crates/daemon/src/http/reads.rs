@@ -101,6 +101,25 @@ pub(super) async fn explain(
     reply(of_run(state, from, id, ask).await)
 }
 
+pub(super) async fn review(
+    state: Shared,
+    from: From,
+    Path(id): Path<String>,
+    query: Result<Query<Explain>, axum::extract::rejection::QueryRejection>,
+) -> Response {
+    let Query(Explain { feature }) = match query {
+        Ok(query) => query,
+        Err(error) => return super::reply::problem(bad_query(error)),
+    };
+    let Some(feature) = feature else {
+        return super::reply::problem(Problem::invalid_input("`feature` is missing"));
+    };
+    // Who cannot consent gets no token.
+    let for_user = matches!(scope_of(&state.0, &from.0), Ok(Scope::User { .. }));
+    let ask = move |viewer: &mut Viewer, id: &str| viewer.review(id, &feature, for_user);
+    reply(of_run(state, from, id, ask).await)
+}
+
 /// Asks about one run, if the caller may read it.
 async fn of_run<T: Serialize + Send + 'static>(
     State(app): Shared,

@@ -5,11 +5,12 @@ use axum::extract::{ConnectInfo, Path, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use tidegate_core::ids::{FeatureId, Oid};
-use tidegate_protocol::{ApproveRequest, DenyRequest, Problem};
+use tidegate_protocol::{ApproveRequest, DenyRequest, ErrorCode, Problem};
 
 use super::commands::{From, Order, Shared, name};
 use super::reply::reply;
 use crate::engine::Command;
+use crate::views::Viewer;
 
 pub(super) async fn approve(
     State(app): Shared,
@@ -22,10 +23,26 @@ pub(super) async fn approve(
         let order = Order::new(&app, &caller, &headers, &body)?;
         let (request, actor) = order.of_user::<ApproveRequest>()?;
         let feature = name(&request.feature, FeatureId::new)?;
-        let commit = full_id(&request.commit)?;
         let run = order.run(&id).await?;
+        let (commit, review) = match (request.commit, request.token) {
+            (Some(commit), None) => (full_id(&commit)?, None),
+            (None, Some(token)) => {
+                let (run, feature) = (run.clone(), feature.clone());
+                let prove = move |viewer: &mut Viewer| viewer.proved_token(&run, &feature, &token);
+                let (commit, number) = app.look(prove).await?;
+                (commit, Some(number))
+            }
+            (Some(_), Some(_)) => {
+                return Err(Problem::invalid_input("a consent has `token` or `commit`, not both"));
+            }
+            (None, None) => {
+                let message = format!("a consent to `{feature}` names its `token` or its `commit`");
+                return Err(Problem::new(ErrorCode::UserApprovalRequired, message)
+                    .hint("`tidegate review` shows both"));
+            }
+        };
         let what = format!("approve {run}");
-        order.give(&what, Command::Approve { run, feature, commit, actor }).await
+        order.give(&what, Command::Approve { run, feature, commit, review, actor }).await
     };
     reply(work.await)
 }

@@ -28,6 +28,7 @@ pub(super) fn router(app: Arc<App>) -> Router {
         .route("/runs/{id}/explain", get(reads::explain))
         .route("/runs/{id}/cancel", post(commands::cancel))
         .route("/runs/{id}/retry", post(commands::retry))
+        .route("/runs/{id}/review", get(reads::review))
         .route("/runs/{id}/approve", post(reviews::approve))
         .route("/runs/{id}/deny", post(reviews::deny))
         .route("/runs/{id}/rollback", post(commands::rollback))

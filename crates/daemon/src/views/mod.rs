@@ -26,6 +26,7 @@ mod moment;
 mod order;
 mod people;
 mod place;
+mod review;
 mod run_doc;
 mod sight;
 mod snapshots;

@@ -37,6 +37,7 @@ record!(Feature {
     inspected (or_default "inspected"),
     reverts_accepted (or_default "revertsAccepted"),
     reconciliations (or_default "reconciliations"),
+    reviews (or_default "reviews"),
     furnished (or_default "furnished"),
 });
 

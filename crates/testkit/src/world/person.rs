@@ -64,7 +64,10 @@ impl World {
                 self.consents.insert((run.id.clone(), feature.clone(), commit.clone()));
                 let (run, feature) = name;
                 let actor = "person".to_owned();
-                self.order("person", Command::Approve { run, feature, commit, actor });
+                self.order(
+                    "person",
+                    Command::Approve { run, feature, commit, review: None, actor },
+                );
             }
             Help::Resolve => {
                 let target = run.plan().map(|(spec, _)| spec.target.clone());

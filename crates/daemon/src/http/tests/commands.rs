@@ -38,6 +38,7 @@ fn commands_are_handed_on_with_what_they_name() {
             "approve",
             format!(r#"{{"feature":"berths","commit":"{commit}","actor":"ada"}}"#),
             Command::Approve {
+                review: None,
                 run: run(),
                 feature: feature.clone(),
                 commit: Oid::new(commit.as_str()).unwrap(),
@@ -46,14 +47,12 @@ fn commands_are_handed_on_with_what_they_name() {
         ),
         (
             "deny",
-            format!(
-                r#"{{"feature":"berths","commit":"{commit}","comments":"more","actor":"ada"}}"#
-            ),
+            format!(r#"{{"feature":"berths","commit":"{commit}","comments":"more","actor":"a"}}"#),
             Command::Deny {
                 run: run(),
                 feature: feature.clone(),
                 commit: Oid::new(commit.as_str()).unwrap(),
-                actor: "ada".into(),
+                actor: "a".into(),
                 comments: "more".into(),
             },
         ),
