@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Timestamp;
+use crate::{Timestamp, UsageDoc};
 
 /// One feature.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -47,6 +47,9 @@ pub struct FeatureDoc {
     pub evidence: Vec<EvidenceDoc>,
     /// What it waits for, in one line; null when it does not wait.
     pub waits_for: Option<String>,
+    /// What its agents used, by their own figures; absent when none told any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<UsageDoc>,
 }
 
 /// Why a feature cannot go on by itself.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AttachMode, SessionBackend, Timestamp};
+use crate::{AttachMode, SessionBackend, Timestamp, ToldDoc, UsageDoc};
 
 /// What names a process for good.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,6 +73,18 @@ pub struct JobDoc {
     pub dir: String,
     /// Whether this is what the store says.
     pub recorded: bool,
+    /// The id of the conversation that it is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// Whether that was begun by an earlier job.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resumed: Option<bool>,
+    /// What its agent told by its stream.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub told: Option<ToldDoc>,
+    /// What its agents used, by their own figures; absent when none told any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<UsageDoc>,
 }
 
 /// The jobs of a run, oldest first.

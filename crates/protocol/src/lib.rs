@@ -26,6 +26,7 @@ mod submit;
 mod terminal;
 mod text;
 mod timestamp;
+mod usage;
 mod wave;
 mod wire;
 
@@ -65,6 +66,7 @@ pub use submit::{Bundle, LauncherWork, PlanSelection, PlanWork, SubmitRequest, W
 pub use terminal::{TERMINAL_UPGRADE, TerminalQuery};
 pub use text::Text;
 pub use timestamp::Timestamp;
+pub use usage::{CostsDoc, FeatureCostsDoc, RunCostsDoc, ToldDoc, UsageDoc};
 pub use wave::WaveDoc;
 pub use wire::{
     API_PREFIX, BODY_BYTES_MAX, IDEMPOTENCY_HEADER, STREAM_HEARTBEAT_MS, VERSION, VERSION_HEADER,

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::UsageDoc;
 use crate::{
     AttachMode, Disposition, FeatureDoc, IdentityDoc, PauseDoc, RecoveryState, ResumeAction,
     RunKind, RunStatus, SessionBackend, Text, Timestamp,
@@ -108,6 +109,9 @@ pub struct RunDoc {
     pub paused: Option<PauseDoc>,
     /// What it waits for, in one line; null when it does not wait.
     pub waits_for: Option<String>,
+    /// What its agents used, by their own figures; absent when none told any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<UsageDoc>,
 }
 
 /// Ages of facts at the moment of reading, in milliseconds.

@@ -106,6 +106,10 @@ mod tests {
             attach_mode: AttachMode::LogTail,
             dir: "/h/jobs/x".into(),
             recorded: true,
+            session: None,
+            resumed: None,
+            told: None,
+            usage: None,
         }
     }
 

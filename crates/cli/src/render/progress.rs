@@ -90,6 +90,7 @@ mod tests {
             job_id: None,
             evidence: Vec::new(),
             waits_for: None,
+            usage: None,
         }
     }
 

@@ -255,6 +255,7 @@ pub(crate) fn sample() -> RunDoc {
         parent_run_id: None,
         cancel_requested_by: None,
         waits_for: Some("waits for r0000000000 in its queue".into()),
+        usage: None,
     }
 }
 

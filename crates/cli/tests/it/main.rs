@@ -4,6 +4,7 @@
 
 #[cfg(feature = "failpoints")]
 mod acknowledged;
+mod agent_streams;
 mod agents;
 mod attach;
 mod audits;

@@ -10,6 +10,7 @@ use tidegate_protocol::{BlockedDoc, FeatureDoc};
 use super::attention::in_words;
 use super::evidence::evidence;
 use super::place::HomePaths;
+use super::usage::usage;
 use super::waiting::feature_waits_for;
 
 /// The features of a run in the order of its plan; none for launcher runs.
@@ -74,6 +75,7 @@ fn document(
         job_id: feature.job().map(ToString::to_string),
         evidence: evidence(run, id, whole.paths),
         waits_for: feature_waits_for(run, whole.spec, whole.plan, id),
+        usage: usage(run, Some(id)),
     }
 }
 

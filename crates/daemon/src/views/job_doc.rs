@@ -12,6 +12,7 @@ use super::agents::{agent_name, backend, mode};
 use super::derive::Derived;
 use super::moment::stamp;
 use super::place::{HomePaths, text};
+use super::usage;
 
 /// All jobs of a run, oldest first.
 pub(super) fn jobs(recorded: &Run, derived: &Derived, paths: &HomePaths) -> JobList {
@@ -116,5 +117,9 @@ fn document(id: &JobId, job: &Job, recorded: bool, odd: Option<&str>, paths: &Ho
         attach_mode: mode(false),
         dir: text(&paths.job(id)),
         recorded,
+        session: job.conversation_id().map(str::to_owned),
+        resumed: job.session.as_ref().map(|session| session.resumed),
+        told: usage::told(job),
+        usage: usage::of_job(job),
     }
 }

@@ -33,6 +33,7 @@ mod snapshots;
 #[cfg(test)]
 pub(crate) mod tests;
 mod trouble;
+mod usage;
 mod viewer;
 mod waiting;
 mod words;

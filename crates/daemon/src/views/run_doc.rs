@@ -15,6 +15,7 @@ use super::load::lanes_pause;
 use super::moment::{age, stamp};
 use super::place::{HomePaths, text};
 use super::sight::Sight;
+use super::usage::usage;
 use super::waiting::{QueuePlace, run_waits_for};
 use super::words::Words;
 
@@ -118,6 +119,7 @@ pub fn run_document(facts: &Facts<'_>) -> RunDoc {
             .queue
             .and_then(|place| place.paused.as_ref())
             .map(|(scope, pause)| lanes_pause(scope, pause)),
+        usage: usage(run, None),
         waits_for: run_waits_for(run, facts.queue, facts.daemon.running),
     }
 }
