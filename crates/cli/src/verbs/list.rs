@@ -34,6 +34,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "ID", value_parser = values::adhoc)]
     adhoc_run: Option<String>,
 
+    /// With the runs that were deleted
+    #[arg(long)]
+    all: bool,
+
     /// Runs on a page
     #[arg(long, value_name = "N", default_value_t = 20,
           value_parser = clap::value_parser!(u32).range(1..=500))]
@@ -58,8 +62,8 @@ impl Args {
     /// When the store cannot be read.
     pub(crate) fn run(self, context: &mut Context) -> Result<Exit, CliError> {
         let home = context.home()?;
-        let Self { status, project, lane, adhoc_run: adhoc, limit, cursor } = self;
-        let query = RunQuery { status, project, lane, adhoc, limit: Some(limit), cursor };
+        let Self { status, project, lane, adhoc_run: adhoc, all, limit, cursor } = self;
+        let query = RunQuery { status, project, lane, adhoc, all, limit: Some(limit), cursor };
         let page = read::list(&home, &query)?;
         if context.out.is_json() {
             context.out.data(&page)?;

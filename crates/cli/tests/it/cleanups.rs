@@ -241,6 +241,8 @@ fn deleted_run_leaves_its_record_alone_and_an_unmerged_one_is_not_deleted() {
     assert!(entry(&done, "removals", "job").is_some(), "{done:#}");
     let document = stage.home.status(&run);
     assert_eq!((&document["deleted"], &document["status"]), (&true.into(), &"completed".into()));
+    assert_eq!(stage.home.data(&["list"])["runs"], Value::from([0; 0]), "it is listed on request");
+    assert_eq!(stage.home.data(&["list", "--all"])["runs"][0]["runId"], run.as_str());
     assert_eq!(stage.home.repo().git(&["for-each-ref", "refs/tidegate/"]), "");
     assert!(!stage.home.events(&run).is_empty(), "what happened stays");
     let list = stage.home.data(&["restore", &run, "--list"]);

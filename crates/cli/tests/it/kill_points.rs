@@ -75,7 +75,7 @@ fn takeover_that_dies_once_the_old_daemon_is_dead_leaves_the_home_to_the_next() 
     let mut takeover = home.call(&["daemon", "start", "--takeover"]);
     takeover.env("TIDEGATE_FAIL", "daemon.takeover.after_kill=kill");
     assert_eq!(takeover.output().unwrap().status.code(), None);
-    assert!(is_gone(old));
+    until("the old daemon's end", || is_gone(old).then_some(()));
     home.start_daemon();
     assert!(!is_gone(launcher));
     home.go("go");

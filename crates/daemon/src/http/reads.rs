@@ -23,6 +23,8 @@ pub(super) struct Runs {
     project: Option<String>,
     lane: Option<String>,
     adhoc: Option<String>,
+    #[serde(default)]
+    all: bool,
     limit: Option<u32>,
     cursor: Option<String>,
 }
@@ -69,6 +71,7 @@ async fn list(
         project: query.project,
         lane: query.lane,
         adhoc: query.adhoc,
+        all: query.all,
         limit: query.limit,
         cursor: query.cursor,
     };

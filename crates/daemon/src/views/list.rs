@@ -31,6 +31,8 @@ pub struct RunQuery {
     pub lane: Option<String>,
     /// Of this ad-hoc queue.
     pub adhoc: Option<String>,
+    /// With those that were deleted.
+    pub all: bool,
     /// Runs per page.
     pub limit: Option<u32>,
     /// `next` of the page before.
@@ -200,6 +202,7 @@ fn list_filter(query: &RunQuery) -> Result<ListFilter, Problem> {
         lane: parsed(query.lane.as_deref(), LaneName::new)?,
         adhoc: parsed(query.adhoc.as_deref(), AdhocId::new)?,
         wave: None,
+        undeleted: !query.all,
         before,
         limit: query.limit.unwrap_or(RUNS_PER_PAGE).clamp(1, RUNS_MAX),
     })

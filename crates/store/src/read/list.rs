@@ -24,6 +24,8 @@ pub struct ListFilter {
     pub adhoc: Option<AdhocId>,
     /// Runs whose active wave is this one.
     pub wave: Option<u32>,
+    /// Without the runs that were deleted.
+    pub undeleted: bool,
     /// Runs older than the one with this sequence number: the end of the page before.
     pub before: Option<u64>,
     /// Runs per page, at least 1.
@@ -120,7 +122,10 @@ fn list_statement(filter: &ListFilter) -> (String, Vec<Value>) {
     // Always a bound, so that even the whole list is a search.
     let before = filter.before.and_then(|seq| i64::try_from(seq).ok()).unwrap_or(i64::MAX);
     conditions.add("seq < ?", before);
-    let Conditions { sql, mut values } = conditions;
+    let Conditions { mut sql, mut values } = conditions;
+    if filter.undeleted {
+        sql.push_str(" AND NOT EXISTS (SELECT 1 FROM deleted_runs WHERE run = runs.id)");
+    }
     values.push(Value::Integer(i64::from(filter.limit.max(1)) + 1));
     (format!("SELECT {COLUMNS} FROM runs{sql} ORDER BY seq DESC LIMIT ?"), values)
 }
@@ -254,7 +259,7 @@ mod tests {
 
     fn filters() -> Vec<ListFilter> {
         let mut filters = Vec::new();
-        for bits in 0..16_u32 {
+        for bits in 0..32_u32 {
             let on = |bit: u32| bits & (1 << bit) != 0;
             filters.push(ListFilter {
                 status: on(0).then_some(RunStatus::Failed),
@@ -262,6 +267,7 @@ mod tests {
                 lane: (on(1) && on(2)).then(|| LaneName::new("main").unwrap()),
                 adhoc: None,
                 wave: on(3).then_some(2),
+                undeleted: on(4),
                 before: None,
                 limit: 20,
             });

@@ -56,7 +56,7 @@ pub(super) fn everything(stage: Stage, run: &str) {
     let starts: Vec<&str> = text.lines().collect();
     let distinct: BTreeSet<&str> = starts.iter().copied().collect();
     assert_eq!(starts.len(), distinct.len(), "an attempt was started twice: {starts:?}");
-    for run in stage.home.data(&["list"])["runs"].as_array().unwrap() {
+    for run in stage.home.data(&["list", "--all"])["runs"].as_array().unwrap() {
         let status = run["status"].as_str().unwrap();
         assert!(["completed", "failed", "cancelled"].contains(&status), "{run:#}");
     }
