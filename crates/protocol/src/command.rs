@@ -169,3 +169,20 @@ pub struct ResumeFeatureRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actor: Option<String>,
 }
+
+/// `POST /commands`: a command by its name.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GiveRequest {
+    /// Its name, such as `run.cancel`.
+    pub command: String,
+    /// The run that it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_id: Option<String>,
+    /// The feature that it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub feature_id: Option<String>,
+    /// What else it says: the body of its own route.
+    #[serde(default)]
+    pub args: serde_json::Map<String, Value>,
+}

@@ -36,8 +36,8 @@ pub use cleanup::{
 };
 pub use code::ErrorCode;
 pub use command::{
-    ActiveCommand, BackgroundError, CommandDoc, CommandPage, LaunchItem, LaunchRequest,
-    ResumeFeatureRequest, RuntimeDoc,
+    ActiveCommand, BackgroundError, CommandDoc, CommandPage, GiveRequest, LaunchItem,
+    LaunchRequest, ResumeFeatureRequest, RuntimeDoc,
 };
 pub use daemon::DaemonDoc;
 pub use event::{EventPage, EventView};

@@ -187,3 +187,32 @@ fn commands_are_forgotten_as_the_users_config_says_and_their_facts_are_not() {
     assert!(facts["events"].as_array().unwrap().len() >= 2, "{facts:#}");
     home.close();
 }
+
+#[test]
+fn command_is_given_by_its_name_and_an_unknown_one_is_refused() {
+    let home = Home::new();
+    let run = home.script(&[], "mark a; await never");
+    home.pid("a");
+    let give = |body: &Value| {
+        post(&home.path(), "/commands", &[("idempotency-key", "by-name")], body).unwrap()
+    };
+    let unknown =
+        post(&home.path(), "/commands", &[], &json!({ "command": "run.explode" })).unwrap();
+    assert_eq!(unknown.body["error"]["code"], "unsupported_command", "{unknown:?}");
+    assert!(unknown.body["error"]["details"]["known"].as_array().unwrap().len() > 10);
+    for bad in
+        [json!({ "command": "run.cancel" }), json!({ "command": "run.cancel", "run_id": "../x" })]
+    {
+        let refused = post(&home.path(), "/commands", &[], &bad).unwrap();
+        assert_eq!(refused.body["error"]["code"], "invalid_input", "{refused:?}");
+    }
+    let cancel = json!({ "command": "run.cancel", "run_id": run, "args": { "actor": "ada" } });
+    let (first, again) = (give(&cancel), give(&cancel));
+    assert_eq!(first.status, 200, "{first:?}");
+    assert_eq!(first.body, again.body, "the key is the command's own");
+    let id = first.body["data"]["requestId"].as_str().unwrap();
+    let done = ended(&home, id);
+    assert_eq!((&done["command"], &done["args"]["actor"]), (&json!("run.cancel"), &json!("ada")));
+    assert_eq!(home.ended(&run)["cancelRequestedBy"], "ada");
+    home.close();
+}

@@ -8,6 +8,7 @@ mod body;
 mod cleanups;
 mod commands;
 mod findings;
+mod give;
 mod guard;
 mod launch;
 mod peer;

@@ -14,8 +14,8 @@ use tidegate_protocol::{ErrorCode, Problem};
 use super::app::App;
 use super::guard::guard;
 use super::{
-    cleanups, commands, launch, people, projects, reads, reply, reviews, runtime, stream, submit,
-    terminal, turns,
+    cleanups, commands, give, launch, people, projects, reads, reply, reviews, runtime, stream,
+    submit, terminal, turns,
 };
 
 /// All routes of the API.
@@ -53,7 +53,7 @@ pub(super) fn router(app: Arc<App>) -> Router {
         .route("/cleanups", post(cleanups::ask))
         .route("/cleanups/{number}", get(cleanups::show))
         .route("/events", get(stream::events))
-        .route("/commands", get(runtime::commands))
+        .route("/commands", get(runtime::commands).post(give::give))
         .route("/commands/{id}", get(runtime::command))
         .route("/runtime", get(runtime::runtime))
         .route("/daemon", get(reads::daemon))
