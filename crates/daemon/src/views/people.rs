@@ -252,14 +252,15 @@ fn how(question: &Question) -> String {
     }
 }
 
-/// What a feature asks, in a line; for one that waits for it.
-pub(super) fn asked_by(run: &Run, id: &FeatureId) -> String {
+/// What a feature asks, in a line; for one that waits for it. `None` when nothing of it is open.
+pub(super) fn asked_by(run: &Run, id: &FeatureId) -> Option<String> {
     let open = run.open_questions_of(id);
     let texts = open.iter().filter_map(|open| {
         let question = run.questions.get(open)?;
         Some(format!("an answer to {open}: {}", first_line(&question.text)))
     });
-    texts.collect::<Vec<_>>().join("; ")
+    let texts: Vec<String> = texts.collect();
+    (!texts.is_empty()).then(|| texts.join("; "))
 }
 
 /// Questions and messages of a feature, as facts.

@@ -154,7 +154,9 @@ pub(super) fn feature_waits_for(
         FeatureState::InReview => {
             awaits_person(spec, feature).then(|| "a person's consent to land its commit".to_owned())
         }
-        FeatureState::Blocked(Block::Input { .. }) => Some(asked_by(run, id)),
+        FeatureState::Blocked(block @ Block::Input { .. }) => {
+            Some(asked_by(run, id).unwrap_or_else(|| in_words(block)))
+        }
         FeatureState::Blocked(block) => Some(in_words(block)),
         FeatureState::Working {
             step:
