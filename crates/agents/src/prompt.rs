@@ -19,7 +19,13 @@ pub(crate) fn compose(task: &str, feedback: Option<&Feedback>, evidence: &str) -
         sentence(feedback)
     );
     match feedback {
-        Feedback::Gate { gate, commit, .. } => {
+        Feedback::Gate { gate, commit, problems, .. } => {
+            if !problems.is_empty() {
+                let _ = write!(prompt, "\nWhat is wrong with what gate `{gate}` left:\n\n");
+                for problem in problems {
+                    let _ = writeln!(prompt, "- {}", problem.replace('\n', " "));
+                }
+            }
             let _ = write!(
                 prompt,
                 "\nEvidence: the end of the output of gate `{gate}` on commit {commit}:\n\n{}\n",

@@ -9,9 +9,11 @@
 pub mod admission;
 pub mod cleanup;
 pub mod command;
+pub mod evidence;
 pub mod exit;
 pub mod home;
 pub mod ids;
+pub mod integrity;
 pub mod launcher;
 pub mod limits;
 pub mod manifest;

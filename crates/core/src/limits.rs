@@ -6,6 +6,8 @@ pub const FEATURES_PER_RUN: u32 = 5;
 pub const GATES_PER_HOME: u32 = 3;
 /// Iterations of a feature before it fails.
 pub const ITERATIONS_MAX: u32 = 6;
+/// Failures of one tree for one reason, one after the other, after which a person is asked.
+pub const SAME_FAILURES_MAX: u32 = 3;
 /// Attempts of one job within an iteration.
 pub const ATTEMPTS_MAX: u32 = 3;
 /// Questions of one job that may be open at once.

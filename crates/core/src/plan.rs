@@ -3,7 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::evidence::Promises;
 use crate::ids::{AgentName, BlobId, FeatureId, GateName, RoleName};
+use crate::integrity::Kind;
 use crate::manifest::Manifest;
 use crate::run::Retry;
 use crate::workplace::WorktreeSpec;
@@ -39,6 +41,8 @@ pub struct PlanSpec {
     pub review: ReviewPolicy,
     /// What is done with changes that weaken their checks.
     pub integrity: IntegrityPolicy,
+    /// The same for changes of these kinds.
+    pub integrity_by_kind: BTreeMap<Kind, IntegrityPolicy>,
     /// What is done with planned changes that meet.
     pub collisions: CollisionPolicy,
     /// What a failed feature means for later waves.
@@ -50,6 +54,9 @@ pub struct PlanSpec {
     /// Shortest time between two snapshots of a worktree in which an agent works, in milliseconds.
     /// `None`: as built in.
     pub snapshot_every_ms: Option<u64>,
+    /// Failures of one tree for one reason, one after the other, after which a feature waits for a
+    /// person; 0: never.
+    pub same_max: u32,
     /// How retries of gates, and of roles that say nothing else, are spread in time.
     pub retry: Retry,
     /// Silence of an agent after which it is said, in milliseconds; 0: never, `None`: the usual.
@@ -172,6 +179,8 @@ pub struct GateSpec {
     pub retries: u32,
     /// Whether no other gate of the feature runs beside it.
     pub alone: bool,
+    /// What it is to leave beside its exit code.
+    pub promises: Promises,
 }
 
 /// What a gate executes.

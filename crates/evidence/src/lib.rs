@@ -8,10 +8,14 @@
 pub mod counts;
 pub mod coverage;
 mod error;
+mod fingerprint;
 mod freshness;
 pub mod integrity;
+mod left;
 pub mod threshold;
 mod xml;
 
 pub use error::{Place, Problem, REPORT_BYTES_MAX, ReportError};
+pub use fingerprint::fingerprint;
 pub use freshness::{Expected, Supplied, Unusable, usable};
+pub use left::{Left, evidence};

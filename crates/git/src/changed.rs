@@ -1,10 +1,12 @@
 //! The files that a change touched, with both contents. It must not know what is looked for in them.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use tidegate_core::ids::Oid;
 
 use crate::error::Result;
+use crate::line_diff::{hunks, lines};
 use crate::repo::Repo;
 use crate::versions::{Texts, Version};
 
@@ -24,6 +26,19 @@ pub struct FileSide {
     pub path: PathBuf,
     /// Its bytes; `None` for what is no text, for links and for submodules.
     pub text: Option<Vec<u8>>,
+}
+
+impl ChangedFile {
+    /// The lines of the new side, from 1, that the old side does not have there.
+    pub fn written_lines(&self) -> BTreeSet<u32> {
+        let text = |side: &Option<FileSide>| {
+            side.as_ref().and_then(|side| side.text.clone()).unwrap_or_default()
+        };
+        let (old, new) = (text(&self.old), text(&self.new));
+        let found = hunks(&lines(&old), &lines(&new));
+        let numbers = found.into_iter().flat_map(|hunk| hunk.new);
+        numbers.filter_map(|index| u32::try_from(index + 1).ok()).collect()
+    }
 }
 
 impl Repo {

@@ -47,6 +47,7 @@ mod line_diff;
 mod lost_lines;
 mod merge;
 mod message;
+mod moved;
 mod network;
 mod overwrite;
 mod publish;

@@ -1,5 +1,7 @@
 //! A feature of a plan run, as the run document shows it.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{Timestamp, UsageDoc};
@@ -98,6 +100,46 @@ pub struct EvidenceDoc {
     pub log_path: String,
     /// When it ended.
     pub ended_at: Option<Timestamp>,
+    /// What its test reports count together; null without reports.
+    #[serde(default)]
+    pub tests: Option<TestsDoc>,
+    /// How much was reached by `lines`, `branches`, `functions` and `changed_lines`; empty without coverage.
+    #[serde(default)]
+    pub coverage: BTreeMap<String, ShareDoc>,
+    /// Files of the commit that it changed in its checkout, the first of them.
+    #[serde(default)]
+    pub changed: Vec<String>,
+    /// Why it does not pass whatever its exit code says, a sentence each.
+    #[serde(default)]
+    pub problems: Vec<String>,
+}
+
+/// Counts of test cases.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TestsDoc {
+    /// Passed, flaky ones included.
+    pub passed: u64,
+    /// Failed.
+    pub failed: u64,
+    /// Broke before they could check.
+    pub errored: u64,
+    /// Did not run.
+    pub skipped: u64,
+    /// Among `passed`, those that failed first.
+    pub flaky: u64,
+}
+
+/// A part of a whole.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ShareDoc {
+    /// How many were reached.
+    pub hit: u64,
+    /// How many there are.
+    pub found: u64,
+    /// The share for people, rounded down.
+    pub percent: String,
 }
 
 /// The features of a run.

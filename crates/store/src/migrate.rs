@@ -9,7 +9,7 @@ use crate::connection::{APPLICATION_ID, pragma};
 use crate::error::{Doing as _, OpenError, StoreError};
 
 /// The changes, in order: the n-th leads to schema n. Never edited once released.
-const STEPS: [&str; 10] = [
+const STEPS: [&str; 11] = [
     include_str!("migrations/0001_first.sql"),
     include_str!("migrations/0002_roles.sql"),
     include_str!("migrations/0003_operating.sql"),
@@ -20,6 +20,7 @@ const STEPS: [&str; 10] = [
     include_str!("migrations/0008_told.sql"),
     include_str!("migrations/0009_remotes.sql"),
     include_str!("migrations/0010_reviews.sql"),
+    include_str!("migrations/0011_evidence.sql"),
 ];
 
 /// The newest schema that this program knows.

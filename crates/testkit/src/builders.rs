@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use tidegate_core::evidence::Promises;
 use tidegate_core::home::Place;
 use tidegate_core::ids::{
     AdhocId, AgentName, BlobId, FeatureId, GateName, InvalidName, LaneName, RoleName,
@@ -64,6 +65,8 @@ impl PlanBuilder {
             },
             review: ReviewPolicy::Auto,
             integrity: IntegrityPolicy::Off,
+            integrity_by_kind: BTreeMap::new(),
+            same_max: 3,
             collisions: CollisionPolicy::default(),
             on_failure: OnFailure::Stop,
             commit: CommitRule::Auto,
@@ -144,6 +147,7 @@ pub fn sample_gate() -> GateSpec {
         needs: Vec::new(),
         retries: 0,
         alone: false,
+        promises: Promises::default(),
     }
 }
 

@@ -38,6 +38,7 @@ mod plan_consent;
 mod plan_crew;
 mod plan_dirty;
 mod plan_ends;
+mod plan_evidence;
 mod plan_gates;
 mod plan_hooks;
 mod plan_landing;

@@ -9,6 +9,6 @@ mod references;
 
 pub(crate) use graph::{Graph, check_needs};
 pub(crate) use names::{check_names, wave_numbers};
-pub(crate) use overlap::check_paths;
+pub(crate) use overlap::{check_paths, is_fit_glob};
 pub(crate) use path::{inner_path, spec_path};
 pub(crate) use references::{check_references, warn_of_ungated};

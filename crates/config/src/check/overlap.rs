@@ -33,7 +33,8 @@ pub(crate) fn check_paths(doc: &PlanDoc, graph: &Graph<'_>, sink: &mut Sink<'_>)
         for feature in &wave.features {
             let name = feature.id.as_ref().map_or("?", |id| id.value.as_str());
             for path in &feature.paths {
-                if is_fit(&path.value, &path.span, sink) && path.value.len() <= GLOB_BYTES_MAX {
+                if is_fit_glob(&path.value, &path.span, sink) && path.value.len() <= GLOB_BYTES_MAX
+                {
                     let (glob, span) = (path.value.as_str(), &path.span);
                     claims.push(Claim { feature: number, name, glob, span });
                 }
@@ -44,7 +45,8 @@ pub(crate) fn check_paths(doc: &PlanDoc, graph: &Graph<'_>, sink: &mut Sink<'_>)
     }
 }
 
-fn is_fit(glob: &str, span: &Span, sink: &mut Sink<'_>) -> bool {
+/// Whether it is a glob of paths below the root; else it is said why not.
+pub(crate) fn is_fit_glob(glob: &str, span: &Span, sink: &mut Sink<'_>) -> bool {
     if let Err(why) = inner_path(glob) {
         sink.error(Code::BadPath, span, format!("the path {} {why}", quoted(glob)));
         return false;

@@ -96,6 +96,8 @@ pub(super) fn build(
         },
         review: config.review.value,
         integrity: config.integrity.value,
+        integrity_by_kind: config.integrity_by_kind.iter().map(|(k, p)| (*k, p.value)).collect(),
+        same_max: config.same_max.value,
         collisions: config.collisions.value,
         on_failure: doc.on_failure.as_ref().map_or(config.on_failure.value, |said| said.value),
         commit: config.commit.value,
@@ -336,6 +338,7 @@ fn gate_spec(config: &Config, name: &GateName) -> Option<GateSpec> {
         needs: needs.collect::<Option<_>>()?,
         retries: entry.retries,
         alone: !entry.parallel,
+        promises: entry.promises.clone(),
     })
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use tidegate_core::ids::InvalidName;
+use tidegate_core::integrity::Kind;
 use tidegate_core::plan::{
     CollisionPolicy, CommitRule, IntegrityPolicy, RemoteSync, ReviewPolicy, Strategy,
 };
@@ -86,6 +87,15 @@ pub(crate) fn apply(config: &mut Config, table: &Table, layer: usize, sink: &mut
         config.integrity.set(inner.choice("integrity", INTEGRITY, sink), layer);
         inner.finish(sink);
     }
+    if let Some((table, entry)) = fields.table("integrity", sink) {
+        let mut inner = Fields::new("[integrity]", table, entry.key.span.clone());
+        for kind in Kind::ALL {
+            if let Some(Spanned { value, span }) = inner.choice(kind.as_str(), INTEGRITY, sink) {
+                config.integrity_by_kind.insert(kind, Sourced::at(value, layer, span));
+            }
+        }
+        inner.finish(sink);
+    }
     if let Some((table, entry)) = fields.table("landing", sink) {
         let mut inner = Fields::new("[landing]", table, entry.key.span.clone());
         config.strategy.set(inner.choice("strategy", STRATEGY, sink), layer);
@@ -136,6 +146,7 @@ fn limits(config: &mut Config, fields: &mut Fields<'_>, layer: usize, sink: &mut
     config.active_features.set(inner.count("active_features", 1, ACTIVE_MAX, sink), layer);
     config.max_iterations.set(inner.count("max_iterations", 1, TRIES_MAX, sink), layer);
     config.max_attempts.set(inner.count("max_attempts", 1, TRIES_MAX, sink), layer);
+    config.same_max.set(inner.count("max_same", 0, TRIES_MAX, sink), layer);
     config.stall_after_ms.set(inner.duration("stall_after", sink), layer);
     config.agent_timeout_ms.set(inner.duration("agent_timeout", sink), layer);
     config.gate_timeout_ms.set(inner.duration("gate_timeout", sink), layer);

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use tidegate_core::evidence::Promises;
 use tidegate_core::ids::{AgentName, GateName, RoleName};
+use tidegate_core::integrity::Kind;
 use tidegate_core::launcher::SelectionStyle;
 use tidegate_core::limits;
 use tidegate_core::manifest::Manifest;
@@ -63,6 +65,10 @@ pub struct Config {
     pub review: Sourced<ReviewPolicy>,
     /// What is done with changes that weaken their checks.
     pub integrity: Sourced<IntegrityPolicy>,
+    /// The same for changes of these kinds.
+    pub integrity_by_kind: BTreeMap<Kind, Sourced<IntegrityPolicy>>,
+    /// Failures of one tree for one reason, one after the other, that stop a feature; 0: none do.
+    pub same_max: Sourced<u32>,
     /// The message of the landing commit.
     pub landing_message: Sourced<Option<String>>,
     /// Where a landing goes beside the local target.
@@ -165,6 +171,8 @@ pub struct GateEntry {
     pub retries: u32,
     /// Whether other gates may run beside it.
     pub parallel: bool,
+    /// What it is to leave beside its exit code.
+    pub promises: Promises,
 }
 
 /// `[profile.NAME]`: gates under one name, which is written `@NAME` where a gate's stands.
@@ -225,6 +233,8 @@ impl Default for Config {
             on_failure: Sourced::default_of(OnFailure::Stop),
             review: Sourced::default_of(ReviewPolicy::Auto),
             integrity: Sourced::default_of(IntegrityPolicy::default()),
+            integrity_by_kind: BTreeMap::new(),
+            same_max: Sourced::default_of(limits::SAME_FAILURES_MAX),
             landing_message: Sourced::default_of(None),
             remote: Sourced::default_of(RemoteSync::default()),
             collisions: Sourced::default_of(CollisionPolicy::default()),

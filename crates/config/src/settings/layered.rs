@@ -301,6 +301,7 @@ fn default_rows(config: &Config) -> BTreeMap<String, (String, Option<Place>)> {
         ("limits.active_features", config.active_features.value.to_string()),
         ("limits.max_iterations", config.max_iterations.value.to_string()),
         ("limits.max_attempts", config.max_attempts.value.to_string()),
+        ("limits.max_same", config.same_max.value.to_string()),
         ("retry.backoff", duration(config.backoff_ms.value)),
         ("retry.max_backoff", duration(config.max_backoff_ms.value)),
         ("commands.keep", duration(config.commands_kept_ms.value)),

@@ -10,6 +10,7 @@ mod layered;
 mod manifest;
 mod named;
 mod overrides;
+mod promises;
 mod rounds;
 mod worktree;
 

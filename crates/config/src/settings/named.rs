@@ -6,6 +6,7 @@ use tidegate_core::plan::GateRun;
 use super::agent::{argv_of, environment};
 use super::apply::illegal_name;
 use super::config::{GateEntry, LauncherEntry, LauncherSelection, ProfileEntry, RoleEntry};
+use super::promises::promises_of;
 use crate::check::inner_path;
 use crate::diagnostic::{Code, Sink};
 use crate::fields::Fields;
@@ -92,7 +93,17 @@ pub(crate) fn gate_of(
     let needs = fields.strings("needs", sink).map(|list| list.value).unwrap_or_default();
     let retries = fields.count("retries", 0, TRIES_MAX, sink).map_or(0, |said| said.value);
     let parallel = fields.boolean("parallel", sink).is_none_or(|said| said.value);
-    let entry = run.map(|run| GateEntry { run, env, cache, timeout_ms, needs, retries, parallel });
+    let promises = promises_of(fields, sink);
+    let entry = run.map(|run| GateEntry {
+        run,
+        env,
+        cache,
+        timeout_ms,
+        needs,
+        retries,
+        parallel,
+        promises,
+    });
     (GateName::new(name), entry)
 }
 

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use super::event::{Event, Subject, Submitted};
 use super::feature::Feature;
 use super::state::{Job, JobState, Purpose, Run, Stall, Status, Work};
+use crate::evidence::Evidence;
 use crate::exit::Started;
 use crate::ids::{FeatureId, JobId};
 use crate::launcher::Launcher;
@@ -136,6 +137,7 @@ impl Run {
             stalled: None,
             session: None,
             told: None,
+            evidence: None,
             state: JobState::Launching,
         };
         self.jobs.insert(id.clone(), job);
@@ -194,6 +196,9 @@ impl Run {
     }
 
     fn apply_to_feature(&mut self, id: &FeatureId, event: &Event) {
+        if let Event::EvidenceRead { job, evidence, .. } = event {
+            return self.with_job(job, |job| job.evidence = Some(Evidence::clone(evidence)));
+        }
         if let Work::Plan { state, .. } = &mut self.work
             && let Some(feature) = state.features.get_mut(id)
         {

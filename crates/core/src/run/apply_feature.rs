@@ -4,7 +4,8 @@ use super::backoff::Wait;
 use super::block::Block;
 use super::event::Event;
 use super::feature::{Feature, FeatureState, LandStep, Trail, WorkStep};
-use crate::ids::JobId;
+use super::feedback::Feedback;
+use crate::ids::{JobId, Oid};
 use crate::plan::Role;
 
 impl Feature {
@@ -59,10 +60,9 @@ impl Feature {
             Event::SnapshotTaken { .. }
             | Event::RollbackRequested { .. }
             | Event::RolledBack { .. } => self.apply_of_capture(event, trail),
-            Event::IterationFailed { feedback, sync, .. } => {
-                self.feedback = Some(feedback.clone());
-                self.sync.clone_from(sync);
-                self.iterates(trail);
+            Event::IterationFailed { feedback, sync, mark, .. } => {
+                trail.failed_with(mark.as_deref());
+                self.iterates(feedback, sync.as_ref(), trail);
             }
             Event::Committed { .. }
             | Event::GatePassed { .. }
@@ -103,7 +103,9 @@ impl Feature {
     }
 
     /// Its next iteration begins with a slot.
-    fn iterates(&mut self, trail: &mut Trail) {
+    fn iterates(&mut self, why: &Feedback, sync: Option<&Oid>, trail: &mut Trail) {
+        self.feedback = Some(why.clone());
+        self.sync = sync.cloned();
         trail.built = None;
         trail.again = false;
         self.failures = 0;
@@ -191,6 +193,7 @@ impl Feature {
         self.failures = 0;
         self.reconciliations = 0;
         trail.again = false;
+        trail.same = None;
         if blocked && self.approved && !conflict {
             self.state = FeatureState::Landing(LandStep::AwaitingTarget);
         } else if blocked && trail.built.is_some() {

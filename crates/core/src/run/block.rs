@@ -94,6 +94,14 @@ pub enum Block {
         /// Why there is none.
         detail: String,
     },
+    /// It failed with the same tree for the same reason again and again. Unblocked by a person: change
+    /// what it is asked for or what it is judged by, and retry.
+    NoProgress {
+        /// How often in a row.
+        times: u32,
+        /// The reason.
+        reason: String,
+    },
     /// A job's records contradict each other. Unblocked by a person: look, then retry or cancel.
     Quarantine {
         /// The job.
@@ -124,6 +132,7 @@ impl Block {
             | Self::Input { .. }
             | Self::Auth { .. }
             | Self::Review { .. }
+            | Self::NoProgress { .. }
             | Self::Quarantine { .. } => None,
         }
     }
@@ -145,6 +154,7 @@ impl Block {
             | Self::Input { .. }
             | Self::Auth { .. }
             | Self::Review { .. }
+            | Self::NoProgress { .. }
             | Self::Quarantine { .. } => false,
         }
     }
@@ -167,6 +177,7 @@ impl Block {
             Self::Input { .. } => "input",
             Self::Auth { .. } => "auth",
             Self::Review { .. } => "review",
+            Self::NoProgress { .. } => "no_progress",
             Self::Quarantine { .. } => "quarantine",
         }
     }

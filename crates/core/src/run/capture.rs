@@ -8,7 +8,22 @@ use super::outcome::{CaptureOutcome, RollbackOutcome};
 use super::state::JobState;
 use super::step::Draft;
 use crate::exit::Exit;
-use crate::ids::{FeatureId, JobId};
+use crate::ids::{FeatureId, JobId, Oid};
+
+/// What was captured of a worktree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Captured {
+    /// The snapshot's number among those of its feature, from 1.
+    pub number: u32,
+    /// Its commit, in the repository of snapshots.
+    pub commit: Oid,
+    /// Files in it.
+    pub files: u64,
+    /// Files and folders that are not in it; the snapshot names them.
+    pub left_out: u64,
+    /// How long it took, in milliseconds.
+    pub cost_ms: u64,
+}
 
 impl Draft {
     /// A worktree was captured; at the end of an attempt, what follows on that end comes with it.

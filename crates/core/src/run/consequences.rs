@@ -8,7 +8,7 @@ use super::review::awaits_person;
 use super::state::{Purpose, Run, Work};
 use super::step::Draft;
 use crate::ids::{FeatureId, JobId};
-use crate::plan::{IntegrityPolicy, PlanSpec, ReviewPolicy, Role};
+use crate::plan::{PlanSpec, ReviewPolicy, Role};
 
 impl Draft {
     /// Draws every consequence, until there is none left.
@@ -105,6 +105,7 @@ impl Draft {
                 | Block::Collision { waits: false, .. }
                 | Block::Auth { .. }
                 | Block::Review { .. }
+                | Block::NoProgress { .. }
                 | Block::SilentRevert { .. }
                 | Block::PushRefused { .. }
                 | Block::RemoteUnreachable { .. }
@@ -172,7 +173,7 @@ impl Draft {
 
 /// Who consents, or looks first.
 fn next_of_review(spec: &PlanSpec, id: &FeatureId, feature: &Feature) -> Option<Next> {
-    let unseen = spec.integrity != IntegrityPolicy::Off && feature.uninspected().is_some();
+    let unseen = spec.inspects() && feature.uninspected().is_some();
     if unseen || awaits_person(spec, feature) {
         return None;
     }

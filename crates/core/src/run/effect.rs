@@ -388,6 +388,7 @@ fn watch_of(id: &FeatureId, block: &Block) -> Option<(&'static str, Effect)> {
         | Block::Collision { .. }
         | Block::Input { .. }
         | Block::Auth { .. }
+        | Block::NoProgress { .. }
         | Block::Review { .. }
         | Block::SilentRevert { .. }
         | Block::PushRefused { .. }

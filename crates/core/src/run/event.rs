@@ -2,14 +2,16 @@
 
 use super::backoff::Wait;
 use super::block::Block;
+use super::capture::Captured;
 use super::enrol::Added;
-use super::feature::{Captured, Merged, Tested};
+use super::feature::{Merged, Tested};
 use super::feedback::Feedback;
 use super::inspection::Inspection;
 use super::planned::PlannedChange;
 use super::state::{Purpose, Work};
 use super::talk::Talk;
 use super::telling::Telling;
+use crate::evidence::Evidence;
 use crate::exit::{Exit, Started};
 use crate::ids::{AgentId, BlobId, FeatureId, GateName, JobId, Oid, QueueKey, RunId};
 use crate::launcher::{AgentEnd, Journal, Registered, Settled};
@@ -150,7 +152,15 @@ pub enum Event {
     /// Its commit for this iteration is known.
     Committed { feature: FeatureId, tested: Tested },
     /// The iteration failed; the next one, if there is one, begins with this feedback.
-    IterationFailed { feature: FeatureId, feedback: Feedback, sync: Option<Oid> },
+    IterationFailed {
+        feature: FeatureId,
+        feedback: Feedback,
+        sync: Option<Oid>,
+        /// What failed and why, the same for the same: tells a failure that repeats itself.
+        mark: Option<String>,
+    },
+    /// What a gate left beside its exit code was read.
+    EvidenceRead { feature: FeatureId, gate: GateName, job: JobId, evidence: Box<Evidence> },
     /// A gate passed; its job's record is the evidence.
     GatePassed { feature: FeatureId, gate: GateName, job: JobId },
     /// A gate failed; its job's record is the evidence.
@@ -196,15 +206,14 @@ pub enum Subject<'a> {
 
 impl Event {
     /// Whose chain the fact belongs to.
+    #[rustfmt::skip]
     pub fn subject(&self) -> Subject<'_> {
         match self {
             Self::Submitted(_)
             | Self::Claimed { .. }
             | Self::Adopted { .. }
             | Self::CancelRequested { .. }
-            | Self::Held { .. }
-            | Self::Released { .. }
-            | Self::PriorityChanged { .. }
+            | Self::Held { .. } | Self::Released { .. } | Self::PriorityChanged { .. }
             | Self::FeaturesAdded { .. }
             | Self::Completed { .. }
             | Self::Failed { .. }
@@ -249,8 +258,8 @@ impl Event {
             | Self::RevertAccepted { feature, .. }
             | Self::Committed { feature, .. }
             | Self::IterationFailed { feature, .. }
-            | Self::GatePassed { feature, .. }
-            | Self::GateFailed { feature, .. }
+            | Self::EvidenceRead { feature, .. }
+            | Self::GatePassed { feature, .. } | Self::GateFailed { feature, .. }
             | Self::GateRetried { feature, .. }
             | Self::Verified { feature }
             | Self::Approved { feature, .. }
@@ -269,6 +278,7 @@ impl Event {
     }
 
     /// Its name in the log, the API and `tidegate events`.
+    #[rustfmt::skip]
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Submitted(_) => "submitted",
@@ -322,9 +332,8 @@ impl Event {
             Self::RevertAccepted { .. } => "revert-accepted",
             Self::Committed { .. } => "committed",
             Self::IterationFailed { .. } => "iteration-failed",
-            Self::GatePassed { .. } => "gate-passed",
-            Self::GateFailed { .. } => "gate-failed",
-            Self::GateRetried { .. } => "gate-retried",
+            Self::EvidenceRead { .. } => "evidence-read", Self::GatePassed { .. } => "gate-passed",
+            Self::GateFailed { .. } => "gate-failed", Self::GateRetried { .. } => "gate-retried",
             Self::Verified { .. } => "verified",
             Self::Approved { .. } => "approved",
             Self::LandingAdmitted { .. } => "landing-admitted",

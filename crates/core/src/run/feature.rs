@@ -63,6 +63,8 @@ pub(super) struct Trail {
     pub(super) checked: bool,
     /// Whether its next builder is a further attempt of the same iteration.
     pub(super) again: bool,
+    /// The mark of the last failure that had one, and how often it came in a row.
+    pub(super) same: Option<(String, u32)>,
     /// The newest snapshot that is recorded.
     pub(super) snapshot: u32,
     /// Whether its worktree stands, and was not torn down since.
@@ -73,21 +75,6 @@ pub(super) struct Trail {
     pub(super) setting_up: Option<String>,
     /// The making that an agent was let into last.
     pub(super) worked_in: Option<String>,
-}
-
-/// What was captured of a worktree.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Captured {
-    /// The snapshot's number among those of its feature, from 1.
-    pub number: u32,
-    /// Its commit, in the repository of snapshots.
-    pub commit: Oid,
-    /// Files in it.
-    pub files: u64,
-    /// Files and folders that are not in it; the snapshot names them.
-    pub left_out: u64,
-    /// How long it took, in milliseconds.
-    pub cost_ms: u64,
 }
 
 /// A commit and its tree: what a gate is about.

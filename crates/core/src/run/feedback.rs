@@ -18,6 +18,8 @@ pub enum Feedback {
         exit: Exit,
         /// Whether it ran on the merged tree.
         merged: bool,
+        /// Why it does not pass beside its end: what it left, or did not leave.
+        problems: Vec<String>,
     },
     /// The builder ended without a change.
     NoChange,
@@ -59,9 +61,14 @@ impl Feedback {
     /// One line about it, for people.
     pub fn describe(&self) -> String {
         match self {
-            Self::Gate { gate, exit, merged, .. } => {
+            Self::Gate { gate, exit, merged, problems, .. } => {
                 let on = if *merged { " on the merged tree" } else { "" };
-                format!("gate {gate} failed{on}: {}", exit.describe())
+                // An end that is fine by itself says nothing of why the gate failed.
+                let why = match problems.first() {
+                    Some(first) if exit.is_success() => first.clone(),
+                    Some(_) | None => exit.describe(),
+                };
+                format!("gate {gate} failed{on}: {why}")
             }
             Self::NoChange => "no_change: the builder left no commit".to_owned(),
             Self::Review { by, .. } => format!("{by} wants it otherwise"),

@@ -7,6 +7,7 @@ use super::outcome::{
     CaptureOutcome, CommitOutcome, ConflictOutcome, InspectOutcome, MergeOutcome, ResultOutcome,
     RollbackOutcome, UpdateOutcome, WorktreeOutcome,
 };
+use crate::evidence::Evidence;
 use crate::exit::{Exit, Started};
 use crate::ids::{AgentId, FeatureId, GateName, JobId, Oid, QuestionId, RoleName};
 use crate::launcher::{AgentEnd, Journal, Registered};
@@ -180,6 +181,10 @@ pub enum Grant {
 
 /// What an adapter saw.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a report is short-lived, and the largest is the commonest"
+)]
 pub enum Report {
     /// The job's main process exists.
     JobStarted {
@@ -198,6 +203,8 @@ pub enum Report {
         exit: Exit,
         /// What its launcher left in its files, read after the end.
         ingested: Ingested,
+        /// What a gate left beside its exit code, read after the end.
+        evidence: Option<Box<Evidence>>,
     },
     /// The job's records contradict each other.
     JobQuarantined {

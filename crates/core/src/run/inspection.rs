@@ -3,7 +3,7 @@
 use super::feature::{Feature, FeatureState};
 use super::state::Run;
 use crate::ids::{FeatureId, Oid};
-use crate::plan::IntegrityPolicy;
+use crate::plan::{IntegrityPolicy, PlanSpec};
 
 /// What was found in one commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub struct Finding {
     pub line: u32,
     /// The line's text, or what it is about.
     pub excerpt: String,
-    /// Whether a landing waits for a person because of it.
+    /// Whether its kind is one that stops, unless the config says otherwise.
     pub stops: bool,
 }
 
@@ -48,7 +48,7 @@ impl Run {
             | FeatureState::Cancelled { .. }
             | FeatureState::Skipped { .. } => false,
         };
-        feature.uninspected().filter(|_| is_at_it && spec.integrity != IntegrityPolicy::Off)
+        feature.uninspected().filter(|_| is_at_it && spec.inspects())
     }
 }
 
@@ -69,8 +69,9 @@ impl Feature {
         }
     }
 
-    /// Whether something was found that stops a landing.
-    pub fn is_suspect(&self) -> bool {
-        self.findings().iter().any(|finding| finding.stops)
+    /// What was found in it that a person is to decide about.
+    pub fn suspicions<'a>(&'a self, spec: &'a PlanSpec) -> impl Iterator<Item = &'a Finding> {
+        let asks = |finding: &&Finding| spec.integrity_of(finding) == IntegrityPolicy::Person;
+        self.findings().iter().filter(asks)
     }
 }

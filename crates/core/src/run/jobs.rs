@@ -5,6 +5,7 @@ use super::event::Event;
 use super::input::{Ingested, Rejected};
 use super::state::{Job, JobState, Purpose, Run};
 use super::step::Draft;
+use crate::evidence::Evidence;
 use crate::exit::{Exit, Started};
 use crate::ids::{AgentId, JobId, RoleName};
 
@@ -82,7 +83,7 @@ impl Draft {
         id: &JobId,
         started: Option<&Started>,
         exit: &Exit,
-        ingested: &Ingested,
+        (ingested, evidence): (&Ingested, Option<&Evidence>),
     ) -> Result<(), Rejected> {
         let job = self.run.jobs.get(id).ok_or(Rejected::Unknown("job"))?;
         match &job.state {
@@ -107,7 +108,10 @@ impl Draft {
             Purpose::LauncherAgent { .. } => self.decide_fate(&[]),
             // What it left is captured before anything follows.
             Purpose::Agent { .. } => {}
-            Purpose::Gate { feature, gate, .. } => self.gate_ended(feature, gate, id, exit),
+            Purpose::Gate { feature, gate, .. } => {
+                self.evidence_read(feature, gate, (id, exit), evidence);
+                self.gate_ended(feature, gate, id, exit);
+            }
             Purpose::Hook { feature, hook, .. } => self.hook_ended(feature, *hook, id, exit),
         }
         Ok(())

@@ -1,6 +1,7 @@
 //! What came of the work that a run asked for.
 
-use super::feature::{Captured, Merged, Tested};
+use super::capture::Captured;
+use super::feature::{Merged, Tested};
 use super::inspection::Finding;
 use super::planned::PlannedChange;
 use crate::ids::Oid;

@@ -235,11 +235,15 @@ impl Draft {
     pub(super) fn next_iteration(&mut self, id: &FeatureId, why: Feedback, sync: Option<Oid>) {
         let Some((spec, feature)) = self.feature(id) else { return };
         let last = feature.iteration >= spec.iterations_max;
-        let reason = format!("{} after {} iterations", why.describe(), feature.iteration);
+        let described = why.describe();
+        let reason = format!("{described} after {} iterations", feature.iteration);
+        let mark = self.run.mark_of(id, &why);
         // Recorded in any case: should a person retry the feature, its builder is told.
-        self.emit(Event::IterationFailed { feature: id.clone(), feedback: why, sync });
+        self.emit(Event::IterationFailed { feature: id.clone(), feedback: why, sync, mark });
         if last {
             self.emit(Event::FeatureFailed { feature: id.clone(), reason });
+        } else {
+            self.stop_if_stuck(id, &described);
         }
     }
 }

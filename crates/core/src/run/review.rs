@@ -9,7 +9,7 @@ use super::inspection::Inspection;
 use super::outcome::InspectOutcome;
 use super::step::Draft;
 use crate::ids::{FeatureId, Oid};
-use crate::plan::{IntegrityPolicy, PlanSpec, ReviewPolicy, Role};
+use crate::plan::{PlanSpec, ReviewPolicy, Role};
 
 impl Draft {
     pub(super) fn approve(
@@ -103,8 +103,8 @@ impl FeatureState {
 pub fn awaits_person(spec: &PlanSpec, feature: &Feature) -> bool {
     match &feature.state {
         FeatureState::InReview => {
-            let looked = spec.integrity == IntegrityPolicy::Off || feature.uninspected().is_none();
-            let suspect = spec.integrity == IntegrityPolicy::Person && feature.is_suspect();
+            let looked = !spec.inspects() || feature.uninspected().is_none();
+            let suspect = feature.suspicions(spec).next().is_some();
             looked && (suspect || spec.review == ReviewPolicy::Person)
         }
         FeatureState::Blocked(Block::Review { .. } | Block::SilentRevert { .. }) => true,
@@ -122,6 +122,7 @@ pub fn awaits_person(spec: &PlanSpec, feature: &Feature) -> bool {
             | Block::Diverged { .. }
             | Block::Auth { .. }
             | Block::LocalBehind { .. }
+            | Block::NoProgress { .. }
             | Block::Quarantine { .. },
         )
         | FeatureState::Queued

@@ -13,6 +13,7 @@ use super::feedback::Feedback;
 use super::input::Rejected;
 use super::state::{JobState, Phase, Purpose, Run};
 use super::step::Draft;
+use crate::evidence::Evidence;
 use crate::exit::Exit;
 use crate::ids::{FeatureId, GateName, JobId, Oid};
 
@@ -193,6 +194,26 @@ impl Draft {
         Some(feature.tested.as_ref()?.commit.clone())
     }
 
+    /// Records what a gate left. Of one that promised something and of which nothing was read it
+    /// cannot be said that it passed.
+    pub(super) fn evidence_read(
+        &mut self,
+        id: &FeatureId,
+        gate: &GateName,
+        (job, exit): (&JobId, &Exit),
+        found: Option<&Evidence>,
+    ) {
+        let spec = self.run.plan().and_then(|(spec, _)| spec.gates.get(gate));
+        let asks = spec.is_some_and(|spec| spec.promises.asks() && exit.is_success());
+        let unread = || Evidence {
+            problems: vec!["what it left was not read".to_owned()],
+            ..Evidence::default()
+        };
+        let Some(found) = found.cloned().or_else(|| asks.then(unread)) else { return };
+        let (feature, gate, job) = (id.clone(), gate.clone(), job.clone());
+        self.emit(Event::EvidenceRead { feature, gate, job, evidence: Box::new(found) });
+    }
+
     pub(super) fn gate_ended(&mut self, id: &FeatureId, gate: &GateName, job: &JobId, exit: &Exit) {
         let Some((spec, _)) = self.run.plan() else { return };
         let bound = spec.gates.get(gate).map_or(0, |gate| gate.retries);
@@ -203,13 +224,15 @@ impl Draft {
         }
         let over = !round.failed.is_empty();
         let tried = round.retried.get(gate).copied().unwrap_or(0);
+        let Some(ended) = self.run.jobs.get(job) else { return };
+        let (passed, says_no) = (ended.passed() == Some(true), ended.says_no());
         let (feature, gate, job) = (id.clone(), gate.clone(), job.clone());
-        if exit.is_success() {
+        if passed {
             self.emit(Event::GatePassed { feature, gate, job });
-        } else if !exit.says_no() && over {
+        } else if !says_no && over {
             // It would not be tried again: the commit has failed already.
             self.emit(Event::AttemptFailed { feature, job, counted: false, wait: None });
-        } else if !exit.says_no() {
+        } else if !says_no {
             self.attempt_failed(id, &job, exit, &format!("gate {gate}"));
         } else if tried < bound && !over {
             self.emit(Event::GateRetried { feature, gate, job });
@@ -236,6 +259,7 @@ impl Draft {
             job: first.clone(),
             exit: exit.clone(),
             merged: *phase == Phase::Merge,
+            problems: job.evidence.as_ref().map(|left| left.problems.clone()).unwrap_or_default(),
         };
         let onto = match &feature.state {
             FeatureState::Landing(LandStep::Gates { merged, .. }) => Some(merged.onto.clone()),

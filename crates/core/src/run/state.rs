@@ -6,6 +6,7 @@ use super::feature::{Feature, FeatureState, Trail};
 use super::message::Message;
 use super::question::Question;
 use super::sessions::Conversation;
+use crate::evidence::Evidence;
 use crate::exit::{Exit, Started};
 use crate::ids::{
     AgentId, BlobId, FeatureId, GateName, JobId, Oid, QuestionId, QueueKey, RoleName, RunId,
@@ -132,6 +133,8 @@ pub struct Job {
     pub session: Option<Conversation>,
     /// What it told by its stream, once it has ended.
     pub told: Option<Box<Told>>,
+    /// What a gate left beside its exit code, once that was read.
+    pub evidence: Option<Evidence>,
     /// Where it stands.
     pub state: JobState,
 }
@@ -294,6 +297,32 @@ impl JobState {
             | Self::Finished { started, .. }
             | Self::Quarantined { started, .. } => started.as_ref(),
         }
+    }
+}
+
+impl Job {
+    /// Its end, once it is recorded.
+    pub fn exit(&self) -> Option<&Exit> {
+        match &self.state {
+            JobState::Finished { exit, .. } => Some(exit),
+            JobState::Launching
+            | JobState::Running(_)
+            | JobState::Stopping { .. }
+            | JobState::Quarantined { .. } => None,
+        }
+    }
+
+    /// Whether the gate that it is passed: it ended well, and what it left says so; `None` before
+    /// its end.
+    pub fn passed(&self) -> Option<bool> {
+        let fine = self.evidence.as_ref().is_none_or(|found| found.problems.is_empty());
+        self.exit().map(|exit| exit.is_success() && fine)
+    }
+
+    /// Whether the end of the gate that it is is a word against its commit.
+    pub fn says_no(&self) -> bool {
+        self.exit().is_some_and(|exit| exit.says_no() || exit.is_success())
+            && self.passed() == Some(false)
     }
 }
 

@@ -208,8 +208,9 @@ impl Draft {
         }
         match report {
             Report::JobStarted { job, started } => self.job_started(job, started),
-            Report::JobFinished { job, started, exit, ingested } => {
-                self.job_finished(job, started.as_ref(), exit, ingested)
+            Report::JobFinished { job, started, exit, ingested, evidence } => {
+                let left = (ingested, evidence.as_deref());
+                self.job_finished(job, started.as_ref(), exit, left)
             }
             Report::JobQuarantined { job, detail } => self.job_quarantined(job, detail),
             Report::Ingested(ingested) => self.ingested(ingested),

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 
 use proptest::test_runner::{Config as ProptestConfig, RngSeed};
+use tidegate_core::evidence::{Evidence, Promises};
 use tidegate_core::exit::{Exit, Identity, Reason, Started};
 use tidegate_core::ids::{
     AgentName, BlobId, FeatureId, GateName, JobId, LaneName, Oid, ProjectId, QueueKey, RoleName,
     RunId,
 };
+use tidegate_core::integrity::Kind;
 use tidegate_core::launcher::{Launcher, LauncherSpec, Selection, SelectionStyle};
 use tidegate_core::plan::{
     AgentSpec, CollisionPolicy, CommitRule, FeatureSpec, GateRun, GateSpec, IntegrityPolicy,
@@ -44,6 +46,8 @@ pub(crate) struct Shape {
     pub(crate) merge_gates: usize,
     pub(crate) review: ReviewPolicy,
     pub(crate) integrity: IntegrityPolicy,
+    pub(crate) kinds: BTreeMap<Kind, IntegrityPolicy>,
+    pub(crate) same_max: u32,
     pub(crate) collisions: CollisionPolicy,
     pub(crate) crew: Vec<Role>,
     pub(crate) on_failure: OnFailure,
@@ -63,6 +67,8 @@ impl Default for Shape {
             merge_gates: 1,
             review: ReviewPolicy::Auto,
             integrity: IntegrityPolicy::Off,
+            kinds: BTreeMap::new(),
+            same_max: 0,
             collisions: CollisionPolicy::Serialise,
             crew: Vec::new(),
             on_failure: OnFailure::Stop,
@@ -101,6 +107,7 @@ fn gate_spec(name: &GateName) -> GateSpec {
         needs,
         retries: u32::from(number == "1"),
         alone: number == "3",
+        promises: Promises::default(),
     }
 }
 
@@ -169,6 +176,8 @@ pub(crate) fn plan_spec(shape: &Shape) -> PlanSpec {
         },
         review: shape.review,
         integrity: shape.integrity,
+        integrity_by_kind: shape.kinds.clone(),
+        same_max: shape.same_max,
         collisions: shape.collisions,
         on_failure: shape.on_failure,
         commit: CommitRule::Auto,
@@ -268,8 +277,14 @@ pub(crate) fn job_started(job: JobId) -> Input {
 }
 
 pub(crate) fn job_finished(job: JobId, exit: Exit) -> Input {
+    job_left(job, exit, None)
+}
+
+/// A gate's end, with what it left.
+pub(crate) fn job_left(job: JobId, exit: Exit, evidence: Option<Evidence>) -> Input {
     let ingested = tidegate_core::run::Ingested::default();
-    Input::Report(Report::JobFinished { job, started: None, exit, ingested })
+    let evidence = evidence.map(Box::new);
+    Input::Report(Report::JobFinished { job, started: None, exit, ingested, evidence })
 }
 
 pub(crate) fn captured() -> Captured {

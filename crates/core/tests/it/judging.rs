@@ -71,7 +71,7 @@ fn told(outcome: Outcome) -> Told {
 fn end(run: &mut Run, told: Option<Told>, exit: Exit) -> Vec<Event> {
     let ingested = Ingested { told, ..Ingested::default() };
     let started = Some(started(100));
-    let report = Report::JobFinished { job: newest(run), started, exit, ingested };
+    let report = Report::JobFinished { job: newest(run), started, exit, ingested, evidence: None };
     let mut events = take(run, &Input::Report(report));
     events.extend(capture_all(run));
     events

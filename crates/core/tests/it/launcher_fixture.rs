@@ -73,7 +73,7 @@ pub(crate) fn registers(agents: Vec<(AgentId, Registered)>) -> Input {
 /// The launcher's end, with what its files said and who was alive.
 pub(crate) fn ended(job: JobId, exit: Exit, ingested: Ingested) -> Input {
     let started = Some(started(100));
-    Input::Report(Report::JobFinished { job, started, exit, ingested })
+    Input::Report(Report::JobFinished { job, started, exit, ingested, evidence: None })
 }
 
 pub(crate) fn lost() -> Exit {

@@ -245,7 +245,7 @@ impl World {
     fn finished(&self, job: &JobId) -> Report {
         let exit = self.processes[job].clone().unwrap();
         let (job, started, ingested) = (job.clone(), Some(started(50)), self.files.clone());
-        Report::JobFinished { job, started, exit, ingested }
+        Report::JobFinished { job, started, exit, ingested, evidence: None }
     }
 
     /// The launcher or one of its agents writes a file.

@@ -254,7 +254,8 @@ impl World {
         let Some(Process::Ended(end)) = self.jobs.get(job) else { panic!("{job} has not ended") };
         let started = Some(started(50));
         let (job, exit) = (job.clone(), end.clone());
-        Report::JobFinished { job, started, exit, ingested: Ingested::default() }
+        let ingested = Ingested::default();
+        Report::JobFinished { job, started, exit, ingested, evidence: None }
     }
 
     fn deliver(&mut self) {

@@ -50,6 +50,8 @@ fn shape() -> impl Strategy<Value = Shape> {
                 merge_gates,
                 review,
                 integrity: INTEGRITY[usize::from(roles) % 3],
+                kinds: std::collections::BTreeMap::new(),
+                same_max: if roles % 5 == 4 { 2 } else { 0 },
                 collisions,
                 crew,
                 on_failure,

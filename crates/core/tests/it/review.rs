@@ -1,5 +1,6 @@
 //! Consent, and the look at a change that comes before anybody is asked for it.
 
+use tidegate_core::integrity::Kind;
 use tidegate_core::plan::{IntegrityPolicy, ReviewPolicy, Role};
 use tidegate_core::run::{
     CommitOutcome, Effect, Event, Finding, Input, InspectOutcome, Report, Run, awaits_person, step,
@@ -43,6 +44,27 @@ fn change_that_weakens_its_checks_stops_for_a_person_by_policy() {
         if !lands {
             assert_eq!(kinds(&take(&mut run, &approve(oid(10)))), ["approved"]);
         }
+    }
+}
+
+#[test]
+fn kind_of_change_has_a_policy_of_its_own() {
+    use IntegrityPolicy::{Note, Off, Person};
+    for (general, own, stops, lands) in [
+        (Person, Note, true, true),
+        (Note, Person, false, false),
+        (Off, Person, true, false),
+        (Person, Off, true, true),
+    ] {
+        let kinds_of = [(Kind::DeletedTest, own)].into_iter().collect();
+        let mut run = gated(&Shape { integrity: general, kinds: kinds_of, ..one(&[]) });
+        let told = kinds(&take(&mut run, &looked(stops)));
+        let then = if lands {
+            &["inspected", "verified", "approved"][..]
+        } else {
+            &["inspected", "verified"]
+        };
+        assert_eq!(told, then, "{general:?} {own:?}");
     }
 }
 

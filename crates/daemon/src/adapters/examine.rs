@@ -14,7 +14,7 @@ use tidegate_process::{ControlClient, ControlError, JobDir, OutputHints, Sweep};
 use super::jobs::{After, Entry, Jobs, is_launcher};
 use super::launch::{self, Refused};
 use super::what::{TRIES_OF_A_REFUSAL, may_pass};
-use super::{room, stalls, told};
+use super::{promised, room, stalls, told};
 use crate::agents_seen::{AgentsSeen, living_processes, next_staleness};
 use crate::clock;
 
@@ -114,6 +114,12 @@ impl Jobs {
         match &job.purpose {
             Purpose::Gate { gate, commit, phase, slot, .. } => {
                 let place = self.repos.checkout(&entry.target, gate, commit, *phase, *slot);
+                if let (Ok(root), Some((spec, _))) = (&place, entry.target.run.plan())
+                    && let Some(spec) = spec.gates.get(gate)
+                {
+                    let cleared = promised::clear(root, &spec.promises);
+                    cleared.map_err(|error| Refused::Later(error.to_string()))?;
+                }
                 place.map(Some).map_err(|error| {
                     let passes = may_pass(&error) && entry.waits < TRIES_OF_A_REFUSAL;
                     if error.is_retryable() || passes {
@@ -234,7 +240,13 @@ impl Jobs {
         self.finished(id, entry, Some(started), exit)
     }
 
-    fn finished(&self, id: &JobId, entry: &Entry, started: Option<Started>, exit: Exit) -> After {
+    fn finished(
+        &self,
+        id: &JobId,
+        entry: &mut Entry,
+        started: Option<Started>,
+        exit: Exit,
+    ) -> After {
         let run = &entry.target.run;
         let ingested = if is_launcher(entry, id) {
             self.ingest(entry)
@@ -243,7 +255,15 @@ impl Jobs {
             Ingested { told, ..Ingested::default() }
         };
         let exit = room::explained(run, id, exit);
-        let report = Report::JobFinished { job: id.clone(), started, exit, ingested };
+        // The checkout is the job's own until its end is recorded.
+        let evidence = match self.evidence(id, entry, &exit) {
+            Ok(evidence) => evidence,
+            Err(error) => {
+                tracing::warn!(job = %id, %error, "what a gate left is read again");
+                return entry.again_later();
+            }
+        };
+        let report = Report::JobFinished { job: id.clone(), started, exit, ingested, evidence };
         self.ctx.report(id.run(), report);
         After::Done
     }

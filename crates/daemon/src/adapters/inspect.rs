@@ -1,7 +1,8 @@
 //! Looks at what a feature's commit did to the checks that judge it.
 
 use tidegate_core::ids::Oid;
-use tidegate_core::plan::{GateRun, PlanSpec};
+use tidegate_core::integrity::Kind;
+use tidegate_core::plan::{GateRun, IntegrityPolicy, PlanSpec};
 use tidegate_core::run::{Finding, InspectOutcome};
 use tidegate_evidence::integrity::{
     Change, ChangedFile, Conventions, GateCommand, Severity, Side, inspect,
@@ -36,10 +37,31 @@ impl Work {
         };
         let files = repo.changed_files(&from, commit)?.iter().map(file).collect();
         let change = Change { files, declared, gates: gates(spec) };
+        let later = self.later_commits(&repo, commit)?;
         Ok(match inspect(&change, &Conventions::default()) {
-            Ok(found) => InspectOutcome::Found(kept(found)),
+            Ok(found) => {
+                let mut found = kept(found);
+                found.extend(later);
+                found.retain(|finding| spec.integrity_of(finding) != IntegrityPolicy::Off);
+                InspectOutcome::Found(found)
+            }
             Err(error) => InspectOutcome::Failed { detail: error.to_string() },
         })
+    }
+}
+
+impl Work {
+    /// The branch went on after the commit that the gates looked at.
+    fn later_commits(&self, repo: &git::Repo, commit: &Oid) -> Result<Option<Finding>, GitError> {
+        let branch = self.branch();
+        let tip = repo.resolve(&format!("refs/heads/{branch}"))?;
+        Ok(tip.filter(|tip| tip != commit).map(|tip| Finding {
+            kind: Kind::CommitsAfterGate.as_str().to_owned(),
+            path: branch,
+            line: 0,
+            excerpt: format!("the branch is at {tip}, the gates looked at {commit}"),
+            stops: Kind::CommitsAfterGate.stops(),
+        }))
     }
 }
 

@@ -17,6 +17,7 @@ mod leftovers;
 mod obstacle;
 mod ports;
 mod prepare;
+mod promised;
 mod repos;
 mod restoring;
 mod results;

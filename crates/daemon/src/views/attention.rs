@@ -1,6 +1,7 @@
 //! What a person should look at.
 
 use tidegate_core::ids::{FeatureId, JobId};
+use tidegate_core::plan::PlanSpec;
 use tidegate_core::run::{
     Block, Feature, FeatureState, Job, JobState, Purpose, Run, awaits_person,
 };
@@ -134,7 +135,7 @@ fn of_features(run: &Run, found: &mut Vec<AttentionDoc>) {
                 reason: "review".to_owned(),
                 feature: Some(id.to_string()),
                 job_id: None,
-                message: review_message(id, feature),
+                message: review_message(spec, id, feature),
                 unblocks: format!(
                     "tidegate approve {} --feature {id} --commit {}",
                     run.id,
@@ -167,11 +168,9 @@ fn of_features(run: &Run, found: &mut Vec<AttentionDoc>) {
     }
 }
 
-fn review_message(id: &FeatureId, feature: &Feature) -> String {
+fn review_message(spec: &PlanSpec, id: &FeatureId, feature: &Feature) -> String {
     let stops: Vec<String> = feature
-        .findings()
-        .iter()
-        .filter(|finding| finding.stops)
+        .suspicions(spec)
         .map(|finding| format!("{} in {}:{}", finding.kind, finding.path, finding.line))
         .collect();
     if stops.is_empty() {
@@ -194,6 +193,7 @@ fn block_job(block: &Block) -> Option<String> {
         | Block::Input { .. }
         | Block::Auth { .. }
         | Block::Review { .. }
+        | Block::NoProgress { .. }
         | Block::SilentRevert { .. }
         | Block::PushRefused { .. }
         | Block::RemoteUnreachable { .. }
@@ -228,6 +228,9 @@ pub(super) fn in_words(block: &Block) -> String {
         Block::Input { role } => format!("its {} asked and waits for an answer", role.word()),
         Block::Auth { agent, detail } => format!("{agent} is not let in: {detail}"),
         Block::Review { detail } => format!("its reviewer gave no verdict: {detail}"),
+        Block::NoProgress { times, reason } => {
+            format!("the same tree failed {times} times in a row for one reason: {reason}")
+        }
         Block::Quarantine { job, detail } => format!("job {job}: {detail}"),
     }
 }

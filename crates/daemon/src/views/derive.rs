@@ -4,7 +4,7 @@
 use tidegate_core::exit::{Exit, Reason};
 use tidegate_core::ids::JobId;
 use tidegate_core::launcher::AgentProcess;
-use tidegate_core::run::{Event, Ingested, Input, JobState, Report, Run, Status, step};
+use tidegate_core::run::{Event, Ingested, Input, JobState, Purpose, Report, Run, Status, step};
 use tidegate_core::time::WallMs;
 use tidegate_core::verdict::{Row, Verdict, verdict};
 use tidegate_process::stalled::Stalled;
@@ -81,6 +81,16 @@ pub fn derive(recorded: &Run, sight: &Sight) -> Derived {
     derived
 }
 
+fn is_gate(purpose: &Purpose) -> bool {
+    match purpose {
+        Purpose::Gate { .. } => true,
+        Purpose::Launcher { .. }
+        | Purpose::LauncherAgent { .. }
+        | Purpose::Agent { .. }
+        | Purpose::Hook { .. } => false,
+    }
+}
+
 /// The row that the verdict table knows; `None` for jobs that are closed.
 fn row_of(state: &JobState) -> Option<Row> {
     match state {
@@ -129,8 +139,16 @@ impl Derived {
             Verdict::Lost(started) => (Some(started), lost(Reason::LostShim)),
             Verdict::LostReboot(started) => (Some(started), lost(Reason::LostReboot)),
         };
+        if exit.is_success() && self.run.jobs.get(job).is_some_and(|job| is_gate(&job.purpose)) {
+            // Whether it passed is known once what it left was read, which a daemon does.
+            let why = "it ended well, and what it left was not read yet".to_owned();
+            self.unseen.push((job.clone(), why));
+            return;
+        }
         let ingested = sight.ingested.clone();
-        self.draw(Report::JobFinished { job: job.clone(), started, exit, ingested }, sight);
+        let report =
+            Report::JobFinished { job: job.clone(), started, exit, ingested, evidence: None };
+        self.draw(report, sight);
     }
 
     /// Applies what a report would lead to, up to a resume, which only a daemon can do.

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use tidegate_core::exit::Exit;
+use tidegate_core::evidence::{Evidence, Measure, Share, Tests};
 use tidegate_core::ids::{FeatureId, GateName, JobId, Oid};
-use tidegate_core::run::{Job, JobState, Phase, Purpose, Run};
-use tidegate_protocol::EvidenceDoc;
+use tidegate_core::run::{Job, Phase, Purpose, Run};
+use tidegate_protocol::{EvidenceDoc, ShareDoc, TestsDoc};
 
 use super::job_doc::log_path;
 use super::moment::stamp;
@@ -53,9 +53,10 @@ fn tried<'r>(id: &'r JobId, job: &'r Job, of: &FeatureId) -> Option<Tried<'r>> {
 /// All attempts of one gate on one commit, oldest first.
 fn document(tries: &[&Tried<'_>], paths: &HomePaths) -> Option<EvidenceDoc> {
     let last = tries.last()?;
-    let exit = exit_of(last.job);
-    let passed = exit.map(Exit::is_success);
-    let failed = tries.iter().filter(|one| exit_of(one.job).is_some_and(Exit::says_no));
+    let exit = last.job.exit();
+    let passed = last.job.passed();
+    let failed = tries.iter().filter(|one| one.job.says_no());
+    let left = last.job.evidence.as_ref();
     let failures = u32::try_from(failed.count()).unwrap_or(u32::MAX);
     let dir = paths.job(last.id);
     Some(EvidenceDoc {
@@ -72,15 +73,35 @@ fn document(tries: &[&Tried<'_>], paths: &HomePaths) -> Option<EvidenceDoc> {
         job_id: last.id.to_string(),
         log_path: log_path(&dir).unwrap_or_else(|| text(&dir.join("output.0"))),
         ended_at: exit.map(|exit| stamp(exit.at)),
+        tests: left.and_then(tests),
+        coverage: left.map(coverage).unwrap_or_default(),
+        changed: left.map(|left| left.changed.clone()).unwrap_or_default(),
+        problems: left.map(|left| left.problems.clone()).unwrap_or_default(),
     })
 }
 
-fn exit_of(job: &Job) -> Option<&Exit> {
-    match &job.state {
-        JobState::Finished { exit, .. } => Some(exit),
-        JobState::Launching
-        | JobState::Running(_)
-        | JobState::Stopping { .. }
-        | JobState::Quarantined { .. } => None,
-    }
+fn tests(left: &Evidence) -> Option<TestsDoc> {
+    let Tests { passed, failed, errored, skipped, flaky } = left.tests?;
+    Some(TestsDoc { passed, failed, errored, skipped, flaky })
+}
+
+fn coverage(left: &Evidence) -> BTreeMap<String, ShareDoc> {
+    let share = |(measure, share): (&Measure, &Share)| {
+        let percent = share.percent();
+        (measure.word().to_owned(), ShareDoc { hit: share.hit, found: share.found, percent })
+    };
+    left.coverage.iter().map(share).collect()
+}
+
+/// What a gate's reports count, in one line; `None` when they count nothing.
+pub(super) fn counts(doc: &EvidenceDoc) -> Option<String> {
+    let tests = doc.tests.as_ref().map(|tests| {
+        let all = tests.passed + tests.failed + tests.errored + tests.skipped;
+        format!("{} of {all} tests passed", tests.passed)
+    });
+    let shares = doc.coverage.iter();
+    let shares =
+        shares.map(|(what, share)| format!("{} {}", what.replace('_', " "), share.percent));
+    let all: Vec<String> = tests.into_iter().chain(shares).collect();
+    (!all.is_empty()).then(|| all.join(", "))
 }

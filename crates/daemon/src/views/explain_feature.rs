@@ -5,7 +5,7 @@ use tidegate_core::run::{Feature, FeatureState, Feedback, LandStep, Purpose, Run
 use tidegate_protocol::{EventView, ExplainDoc, Fact, Problem};
 
 use super::attention::attention;
-use super::evidence::evidence;
+use super::evidence::{counts, evidence};
 use super::explain::{event_facts, fact, job_fact, no_daemon, to_resume};
 use super::furnished::furnished_facts;
 use super::job_doc::end_in_words;
@@ -218,15 +218,25 @@ fn gate_facts(run: &Run, id: &FeatureId, paths: &HomePaths, found: &mut Vec<Fact
             "gate {} {verdict} on {tree} {}{before}, see {}",
             evidence.gate, evidence.commit, evidence.log_path
         );
+        let gate = evidence.gate.clone();
+        let left = evidence.problems.iter().map(|problem| format!("gate {gate}: {problem}"));
+        let counts = counts(&evidence).map(|counts| format!("gate {gate}: {counts}"));
+        let left: Vec<String> = counts.into_iter().chain(left).collect();
         found.push(Fact { about: "gate".to_owned(), text, at: evidence.ended_at, seq: None });
+        found.extend(left.into_iter().map(|text| fact("gate", text)));
     }
 }
 
 fn feedback_line(feedback: &Feedback) -> String {
     match feedback {
-        Feedback::Gate { gate, job, exit, .. } => {
-            format!("the builder was told that gate {gate} ({job}) {}", end_in_words(exit))
-        }
+        Feedback::Gate { gate, job, exit, problems, .. } => match problems.first() {
+            Some(problem) if exit.is_success() => {
+                format!("the builder was told of gate {gate} ({job}): {problem}")
+            }
+            Some(_) | None => {
+                format!("the builder was told that gate {gate} ({job}) {}", end_in_words(exit))
+            }
+        },
         Feedback::NoChange => "the builder was told that it left no change".to_owned(),
         Feedback::HookRefused { output } => {
             let first = output.lines().next().unwrap_or_default();

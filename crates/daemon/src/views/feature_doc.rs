@@ -189,6 +189,7 @@ fn paths_of(block: &Block) -> Vec<String> {
         | Block::Input { .. }
         | Block::Auth { .. }
         | Block::Review { .. }
+        | Block::NoProgress { .. }
         | Block::SilentRevert { .. }
         | Block::PushRefused { .. }
         | Block::RemoteUnreachable { .. }
@@ -237,6 +238,10 @@ pub(super) fn unblocks(
             format!("`tidegate approve {run} --feature {feature}`, `tidegate deny` or `{retry}`")
         }
         Block::Auth { .. } => format!("log the agent in or give it its key, then `{retry}`"),
+        Block::NoProgress { .. } => format!(
+            "look at its evidence (`tidegate explain {run} --feature {feature}`), mend its worktree or \
+             what the gate needs, then `{retry}`"
+        ),
         Block::Resources { .. } => format!("make room, then `{retry}`"),
         Block::Git { .. } => format!("mend what git reports, then `{retry}`"),
         Block::Quarantine { .. } => {

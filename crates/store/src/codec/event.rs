@@ -182,6 +182,13 @@ facts! {
         feature feature "feature",
         feedback feedback "feedback",
         sync sync "sync",
+        mark mark (later "mark"),
+    },
+    EvidenceRead "evidence-read" {
+        feature feature "feature",
+        gate gate "gate",
+        job job "job",
+        evidence evidence "evidence",
     },
     GatePassed "gate-passed" { feature feature "feature", gate gate "gate", job job "job" },
     GateFailed "gate-failed" { feature feature "feature", gate gate "gate", job job "job" },

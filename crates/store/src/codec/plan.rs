@@ -1,5 +1,7 @@
 //! Plans as they were pinned at submit.
 
+use tidegate_core::evidence::{CoverageRule, Measure, Promises};
+use tidegate_core::integrity::Kind;
 use tidegate_core::plan::{
     AgentSpec, CollisionPolicy, CommitRule, FeatureSpec, GateRun, GateSpec, IntegrityPolicy,
     LandingSpec, OnFailure, PlanSpec, PromptChannel, RemoteSync, ReviewPolicy, Role, RoleSpec,
@@ -26,6 +28,8 @@ record!(PlanSpec {
     landing "landing",
     review "review",
     integrity (or_default "integrity"),
+    integrity_by_kind (later "integrityByKind"),
+    same_max (later "sameMax"),
     collisions (or_default "collisions"),
     on_failure "onFailure",
     commit "commit",
@@ -104,6 +108,22 @@ record!(GateSpec {
     needs (later "needs"),
     retries (later "retries"),
     alone (later "alone"),
+    promises (later "promises"),
+});
+
+record!(Promises {
+    reports "reports",
+    coverage "coverage",
+    may_change "mayChange",
+});
+
+record!(CoverageRule { file "file", least "least", files "files" });
+
+words!(Measure {
+    Lines "lines",
+    Branches "branches",
+    Functions "functions",
+    ChangedLines "changed_lines",
 });
 
 tagged!(GateRun by "word" {
@@ -121,6 +141,37 @@ record!(LandingSpec {
 words!(Strategy { Merge "merge", Squash "squash", Rebase "rebase" });
 
 words!(RemoteSync { Auto "auto", Off "off" });
+
+words!(Kind {
+    DeletedTestFile "deleted_test_file",
+    DeletedTest "deleted_test",
+    SkippedTest "skipped_test",
+    FocusedTest "focused_test",
+    EmptiedTest "emptied_test",
+    RemovedAssertions "removed_assertions",
+    WeakenedAssertion "weakened_assertion",
+    Tautology "tautology",
+    SwallowedFailure "swallowed_failure",
+    ForcedSuccess "forced_success",
+    UnreachedTests "unreached_tests",
+    RestructuredTest "restructured_test",
+    ChangedExpectation "changed_expectation",
+    DeletedTestData "deleted_test_data",
+    LoweredThreshold "lowered_threshold",
+    LoweredLint "lowered_lint",
+    ChangedTimeout "changed_timeout",
+    ChangedGate "changed_gate",
+    ChangedTestConfig "changed_test_config",
+    ChangedCi "changed_ci",
+    ChangedSnapshot "changed_snapshot",
+    ChangedHook "changed_hook",
+    IgnoredFailure "ignored_failure",
+    BypassedHook "bypassed_hook",
+    ExcludedTests "excluded_tests",
+    ExcludedFromCoverage "excluded_from_coverage",
+    OutsideDeclaredPaths "outside_declared_paths",
+    CommitsAfterGate "commits_after_gate",
+});
 
 words!(IntegrityPolicy { Person "person", Note "note", Off "off" });
 words!(ReviewPolicy { Auto "auto", Person "person", Agent "agent" });

@@ -1,6 +1,7 @@
 //! What runs execute, and what their jobs are for.
 
 use serde_json::{Map, Value};
+use tidegate_core::evidence::{Evidence, Share, Tests};
 use tidegate_core::launcher::Launcher;
 use tidegate_core::run::{Phase, Plan, Purpose, Submitted, Work};
 
@@ -29,6 +30,24 @@ tagged!(Purpose by "word" {
     },
     Hook "hook" { feature feature "feature", hook hook "hook", making making "making" },
 });
+
+record!(Evidence {
+    tests "tests",
+    coverage "coverage",
+    changed "changed",
+    problems "problems",
+    digest "digest",
+});
+
+record!(Tests {
+    passed "passed",
+    failed "failed",
+    errored "errored",
+    skipped "skipped",
+    flaky "flaky",
+});
+
+record!(Share { hit "hit", found "found" });
 
 record!(Plan { features "features" });
 

@@ -46,7 +46,7 @@ impl View<'_> {
     pub fn jobs(&self, run: &RunId) -> Result<Vec<JobRow>, StoreError> {
         let rows = self.rows(
             "SELECT number, what, attempt, nonce, created_at, word, started, stop_actor, exit,
-             quarantine, stalled_at, session, told FROM jobs
+             quarantine, stalled_at, session, told, evidence FROM jobs
              WHERE run = (SELECT seq FROM runs WHERE id = ?1) ORDER BY number",
             [run.as_str()],
             "read the jobs of a run",
@@ -127,6 +127,7 @@ fn read_job(run: &RunId, row: &Row<'_>) -> Result<Result<JobRow, Malformed>, rus
     let quarantine: Option<String> = row.get(9)?;
     let stalled: Option<u64> = row.get(10)?;
     let (session, told): (Option<String>, Option<String>) = (row.get(11)?, row.get(12)?);
+    let evidence: Option<String> = row.get(13)?;
     let understand = || {
         let purpose: Purpose = codec::decode(&what).map_err(|error| error.inside("what"))?;
         let started = started
@@ -153,7 +154,11 @@ fn read_job(run: &RunId, row: &Row<'_>) -> Result<Result<JobRow, Malformed>, rus
         let told = told
             .map(|text| codec::decode(&text).map_err(|error| error.inside("told")))
             .transpose()?;
-        let job = Job { purpose, attempt, nonce, created_at, stalled, session, told, state };
+        let evidence = evidence
+            .map(|text| codec::decode(&text).map_err(|error| error.inside("evidence")))
+            .transpose()?;
+        let job =
+            Job { purpose, attempt, nonce, created_at, stalled, session, told, evidence, state };
         Ok(JobRow { id: JobId::new(run.clone(), number), job })
     };
     Ok(understand())

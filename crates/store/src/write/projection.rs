@@ -261,12 +261,15 @@ pub(super) fn write_job(conn: &Connection, run: u64, row: &JobRow) -> Result<(),
     change(
         conn,
         "INSERT INTO jobs (run, number, purpose, feature, what, attempt, nonce, created_at, word,
-         started, stop_actor, exit, reason, quarantine, stalled_at, session, told)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)
+         started, stop_actor, exit, reason, quarantine, stalled_at, session, told,
+         evidence)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
+         ?18)
          ON CONFLICT (run, number) DO UPDATE SET word = excluded.word,
          started = excluded.started, stop_actor = excluded.stop_actor, exit = excluded.exit,
          reason = excluded.reason, quarantine = excluded.quarantine,
-         stalled_at = excluded.stalled_at, session = excluded.session, told = excluded.told",
+         stalled_at = excluded.stalled_at, session = excluded.session, told = excluded.told,
+         evidence = excluded.evidence",
         params![
             run,
             row.id.number(),
@@ -285,6 +288,7 @@ pub(super) fn write_job(conn: &Connection, run: u64, row: &JobRow) -> Result<(),
             row.job.stalled.map(|stall| stall.since.0),
             row.job.session.as_ref().map(codec::encode),
             row.job.told.as_ref().map(codec::encode),
+            row.job.evidence.as_ref().map(codec::encode),
         ],
         "write the row of a job",
     )?;

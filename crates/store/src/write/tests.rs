@@ -52,6 +52,7 @@ fn schema_takes_a_job_of_every_purpose_and_end() {
         stalled: None,
         session: None,
         told: None,
+        evidence: None,
         state: JobState::Launching,
     };
     let purposes = samples::purposes();

@@ -90,6 +90,7 @@ fn gate() -> GateSpec {
         needs: Vec::new(),
         retries: 1,
         alone: false,
+        promises: tidegate_core::evidence::Promises::default(),
     }
 }
 
@@ -135,6 +136,8 @@ pub(crate) fn plan_work(review: ReviewPolicy) -> Work {
         landing: landing(),
         review,
         integrity: IntegrityPolicy::Off,
+        integrity_by_kind: BTreeMap::new(),
+        same_max: 3,
         collisions: CollisionPolicy::default(),
         on_failure: OnFailure::Continue,
         commit: CommitRule::Auto,

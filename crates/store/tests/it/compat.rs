@@ -116,6 +116,7 @@ const INDEXED: &str = "
 const SILENT: &str = "
     ALTER TABLE jobs DROP COLUMN session;
     ALTER TABLE jobs DROP COLUMN told;
+    ALTER TABLE jobs DROP COLUMN evidence;
     DROP TABLE questions;
     DROP TABLE messages;
     DROP INDEX features_feature;

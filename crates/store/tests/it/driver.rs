@@ -1,6 +1,7 @@
 //! Drives a run by inputs that chance picks among those that its state makes likely: answers to
 //! its open effects, grants, commands, and now and then something late or foreign.
 
+use tidegate_core::evidence::{Evidence, Tests};
 use tidegate_core::exit::{Exit, Identity, Reason, Started};
 use tidegate_core::ids::{AgentId, FeatureId, GateName, JobId, Oid, QuestionId};
 use tidegate_core::launcher::{
@@ -130,8 +131,15 @@ fn job_report(chance: &mut Chance, job: &JobId) -> Report {
             started: chance.one_in(2).then(|| started(chance)),
             exit: exit(chance),
             ingested: ingested(chance),
+            evidence: chance.one_in(3).then(|| Box::new(evidence(chance))),
         },
     }
+}
+
+fn evidence(chance: &mut Chance) -> Evidence {
+    let problems = if chance.one_in(2) { vec!["the report is missing".to_owned()] } else { vec![] };
+    let tests = chance.one_in(2).then(|| Tests { passed: 3, ..Tests::default() });
+    Evidence { tests, problems, ..Evidence::default() }
 }
 
 /// A likely answer to an effect.

@@ -266,6 +266,7 @@ impl World {
         mut exit: Exit,
     ) -> bool {
         let mut ingested = Ingested::default();
+        let evidence = self.left_by(job, &exit);
         match self.purpose(job) {
             Some(Purpose::Launcher { .. }) => ingested = self.ingest(job, &entry.target),
             Some(Purpose::Gate { .. }) if self.mutation == Mutation::GatesLie => {
@@ -278,7 +279,7 @@ impl World {
             Some(Purpose::Gate { .. } | Purpose::LauncherAgent { .. } | Purpose::Hook { .. })
             | None => {}
         }
-        let report = Report::JobFinished { job: job.clone(), started, exit, ingested };
+        let report = Report::JobFinished { job: job.clone(), started, exit, ingested, evidence };
         self.tell(job, report);
         false
     }

@@ -153,6 +153,7 @@ fn needs(run: &Run) -> Vec<(FeatureId, Help)> {
                 | Block::Auth { .. }
                 | Block::PushRefused { .. }
                 | Block::Diverged { .. }
+                | Block::NoProgress { .. }
                 | Block::Collision { waits: false, .. } => Help::Retry,
                 // What goes on by itself, what waits for a person's consent, which was met above, and answers, which
                 // are given elsewhere.

@@ -1,5 +1,7 @@
 //! What the programs of jobs do: builders, gates, launchers and their agents, by scripts of acts.
 
+use tidegate_core::evidence::{Evidence, Tests};
+use tidegate_core::exit::Exit;
 use tidegate_core::ids::{AgentId, FeatureId, JobId};
 use tidegate_core::launcher::{
     AgentDisposition, AgentEnd, AgentProcess, Finalized, Journal, Registered,
@@ -9,6 +11,7 @@ use tidegate_daemon::engine::{Command, Target};
 
 use super::course::World;
 use super::host::{Kind, MainEnd};
+use crate::faults::Mutation;
 
 /// One thing that a program does.
 #[derive(Debug, Clone)]
@@ -264,6 +267,23 @@ impl World {
         let Some(dir) = self.host.dir(job) else { return false };
         let Purpose::Gate { commit, .. } = &dir.purpose else { return false };
         self.repos.get(&dir.target.place.common_dir).is_some_and(|repo| repo.is_good(commit))
+    }
+
+    /// What a gate left beside its exit code: the same whoever reads it, and however often.
+    pub(super) fn left_by(&self, job: &JobId, exit: &Exit) -> Option<Box<Evidence>> {
+        let Some(Purpose::Gate { gate, .. }) = self.purpose(job) else { return None };
+        let run = &self.host.dir(job)?.target.run;
+        let spec = run.plan().and_then(|(spec, _)| spec.gates.get(&gate))?;
+        if !spec.promises.asks() || !(exit.is_success() || exit.says_no()) {
+            return None;
+        }
+        let broken = job.number() % 7 == 3 && self.mutation != Mutation::GatesLie;
+        let problems =
+            if broken { vec!["lcov.info: the report is missing".to_owned()] } else { vec![] };
+        let tests = Some(Tests { passed: u64::from(job.number()), ..Tests::default() });
+        // Some failures look like others.
+        let digest = (!exit.is_success() || broken).then(|| (job.number() % 2).to_string());
+        Some(Box::new(Evidence { tests, problems, digest, ..Evidence::default() }))
     }
 
     /// Lets a builder work in the worktree of its feature.

@@ -88,6 +88,7 @@ fn plan(dice: &mut Dice) -> Result<(Work, Blobs), InvalidName> {
             _ => {}
         }
         spec.integrity = integrity(&mut dice);
+        spec.same_max = [0, 2, 3][dice.index(3)];
         spec.collisions = match dice.below(3) {
             0 => CollisionPolicy::Reject,
             1 => CollisionPolicy::Serialise,
@@ -102,9 +103,7 @@ fn plan(dice: &mut Dice) -> Result<(Work, Blobs), InvalidName> {
         if dice.percent(20) {
             spec.landing.merge_gates.clear();
         }
-        if dice.percent(20) {
-            spec.commit = CommitRule::Agent;
-        }
+        spec.commit = if dice.percent(20) { CommitRule::Agent } else { CommitRule::Auto };
         telling::draw(spec, &mut dice);
         spec.worktree.setup = dice.percent(30).then(hook);
         spec.worktree.teardown = dice.percent(25).then(hook);
@@ -142,6 +141,9 @@ fn plan(dice: &mut Dice) -> Result<(Work, Blobs), InvalidName> {
 fn more_gates(spec: &mut PlanSpec, lint: &GateName, dice: &mut Dice) {
     for gate in spec.gates.values_mut() {
         gate.retries = u32::try_from(dice.below(3)).unwrap_or(0);
+        if dice.percent(30) {
+            gate.promises.reports = vec!["out/*.xml".to_owned()];
+        }
     }
     if dice.percent(50) {
         return;

@@ -145,10 +145,12 @@ impl World {
         };
         let exit = Exit { code, signal, ran_ms: now - dir.began, ..Exit::lost(reason, wall) };
         let success = exit.is_success();
+        let ended = exit.clone();
         dir.exit = Some(exit);
         self.host.sweep(job, launcher && by_itself);
         self.host.hint(job);
-        if success {
+        let left = self.left_by(job, &ended);
+        if success && left.is_none_or(|left| left.problems.is_empty()) {
             self.note_passed_gate(job);
         }
         self.plan_in((1, 10), Happening::Shim(pid, ShimStep::Release));

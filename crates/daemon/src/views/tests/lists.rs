@@ -18,7 +18,10 @@ fn ended(home: &mut TestHome, adhoc: &str, wave: u32, code: i32) -> Run {
     let job: JobId = run.jobs.keys().next().unwrap().clone();
     let exit = Exit { code: Some(code), ..Exit::lost(Reason::Exited, WallMs(9)) };
     let ingested = Ingested::default();
-    home.report(&mut run, Report::JobFinished { job, started: None, exit, ingested });
+    home.report(
+        &mut run,
+        Report::JobFinished { job, started: None, exit, ingested, evidence: None },
+    );
     run
 }
 

@@ -29,7 +29,10 @@ fn exit(code: i32) -> Exit {
 fn end(home: &mut TestHome, run: &mut Run, job: &JobId, code: i32) {
     let (started, ingested) = (Some(started()), Ingested::default());
     let job = job.clone();
-    home.report(run, Report::JobFinished { job, started, exit: exit(code), ingested });
+    home.report(
+        run,
+        Report::JobFinished { job, started, exit: exit(code), ingested, evidence: None },
+    );
 }
 
 /// What the builder left is captured.

@@ -284,7 +284,7 @@ fn recorded_resume_is_resuming_until_its_launcher_starts() {
     let started =
         tidegate_core::exit::Started { shim: started.clone(), child: started, at: WallMs(4) };
     let (started, ingested) = (Some(started), Ingested::default());
-    home.report(&mut run, Report::JobFinished { job, started, exit, ingested });
+    home.report(&mut run, Report::JobFinished { job, started, exit, ingested, evidence: None });
     let doc = read(&home, &run);
     assert_eq!(words(&doc), RESUMING);
     assert_eq!((doc.resume_attempts, doc.recorded, doc.launcher_pid), (1, true, None));
@@ -308,7 +308,10 @@ fn late_agent_record_refreshes_the_summary_of_an_ended_run() {
         ..tidegate_core::exit::Exit::lost(tidegate_core::exit::Reason::Exited, WallMs(9))
     };
     let ingested = Ingested::default();
-    home.report(&mut run, Report::JobFinished { job: job.clone(), started: None, exit, ingested });
+    home.report(
+        &mut run,
+        Report::JobFinished { job: job.clone(), started: None, exit, ingested, evidence: None },
+    );
     assert!(run.status.is_terminal());
     remote(&home, &job, "late", now());
     let doc = read(&home, &run);

@@ -56,6 +56,7 @@ fn blocks() -> Vec<Block> {
         Block::Input { role: Role::Builder },
         Block::Auth { agent: text(), detail: text() },
         Block::Review { detail: text() },
+        Block::NoProgress { times: 3, reason: text() },
         Block::Quarantine { job: job(), detail: text() },
     ];
     for block in &all {
@@ -75,6 +76,7 @@ fn blocks() -> Vec<Block> {
             | Block::Input { .. }
             | Block::Auth { .. }
             | Block::Review { .. }
+            | Block::NoProgress { .. }
             | Block::Quarantine { .. } => {}
         }
     }

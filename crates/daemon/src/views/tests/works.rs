@@ -88,6 +88,8 @@ pub(crate) fn plan(review: ReviewPolicy) -> Work {
         landing: landing(),
         review,
         integrity: IntegrityPolicy::Off,
+        integrity_by_kind: BTreeMap::new(),
+        same_max: 3,
         collisions: CollisionPolicy::default(),
         on_failure: OnFailure::Stop,
         commit: CommitRule::Auto,
@@ -113,5 +115,6 @@ fn gate() -> GateSpec {
         needs: Vec::new(),
         retries: 0,
         alone: false,
+        promises: tidegate_core::evidence::Promises::default(),
     }
 }

@@ -2,6 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+use std::collections::BTreeMap;
+
+use tidegate_core::evidence::{Evidence, Measure, Share, Tests};
 use tidegate_core::exit::Reason;
 use tidegate_core::home::{HomeEvent, Place};
 use tidegate_core::ids::{AdhocId, LaneName, ProjectId, QueueKey};
@@ -151,6 +154,16 @@ fn captured() -> Captured {
     Captured { number: 3, commit: oid('e'), files: 7, left_out: 1, cost_ms: 12 }
 }
 
+fn evidence() -> Evidence {
+    Evidence {
+        tests: Some(Tests { passed: 5, failed: 1, errored: 2, skipped: 3, flaky: 4 }),
+        coverage: BTreeMap::from([(Measure::Lines, Share { hit: 2, found: 3 })]),
+        changed: vec!["Cargo.lock".into()],
+        problems: vec!["lines: 66.66 % (2/3), at least 80.00 % are asked".into()],
+        digest: Some("ab12".into()),
+    }
+}
+
 fn feature_events() -> Vec<Event> {
     let f = || feature("berths");
     let wait = Wait { until: BootMs(9_000), ms: 2_000, about: WallMs(11_000) };
@@ -184,6 +197,13 @@ fn feature_events() -> Vec<Event> {
         Event::RolledBack { feature: f(), to: 2, captured: Some(captured()) },
         Event::SnapshotSkipped { feature: f(), job: job(2), why: "later".into() },
         Event::Committed { feature: f(), tested: tested() },
+        Event::EvidenceRead {
+            feature: f(),
+            gate: gate(),
+            job: job(2),
+            evidence: Box::new(evidence()),
+        },
+        Event::EvidenceRead { feature: f(), gate: gate(), job: job(2), evidence: Box::default() },
         Event::GatePassed { feature: f(), gate: gate(), job: job(2) },
         Event::GateFailed { feature: f(), gate: gate(), job: job(2) },
         Event::GateRetried { feature: f(), gate: gate(), job: job(2) },
@@ -204,7 +224,8 @@ fn feature_events() -> Vec<Event> {
     events.extend(blocks().into_iter().map(|block| Event::Blocked { feature: f(), block }));
     events.extend(feedbacks().into_iter().map(|feedback| {
         let sync = (feedback == Feedback::NoChange).then(|| oid('c'));
-        Event::IterationFailed { feature: f(), feedback, sync }
+        let mark = sync.is_some().then(|| "no_change".to_owned());
+        Event::IterationFailed { feature: f(), feedback, sync, mark }
     }));
     events
 }

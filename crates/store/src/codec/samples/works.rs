@@ -4,8 +4,10 @@
 
 use std::collections::BTreeMap;
 
+use tidegate_core::evidence::{CoverageRule, Measure, Promises};
 use tidegate_core::exit::Reason;
 use tidegate_core::ids::{AgentName, GateName, RoleName};
+use tidegate_core::integrity::Kind;
 use tidegate_core::launcher::{Degraded, Launcher, LauncherSpec, Selection, SelectionStyle};
 use tidegate_core::manifest::{
     ClassRule, Emit, EventRule, Manifest, Match, Scalar, SessionRule, StreamForm, UsageRule,
@@ -194,6 +196,8 @@ pub(super) fn plan_spec() -> PlanSpec {
         },
         review: ReviewPolicy::Person,
         integrity: IntegrityPolicy::Off,
+        integrity_by_kind: policies(),
+        same_max: 3,
         collisions: CollisionPolicy::default(),
         on_failure: OnFailure::Stop,
         commit: CommitRule::Agent,
@@ -258,5 +262,17 @@ fn gate_spec(run: GateRun) -> GateSpec {
         needs: vec![gate()],
         retries: 2,
         alone: true,
+        promises: promises(),
     }
+}
+
+fn promises() -> Promises {
+    let least = Measure::ALL.into_iter().zip([8_000, 5_000, 1, 10_000]).collect();
+    let files = BTreeMap::from([("src/**".to_owned(), 9_050)]);
+    let coverage = Some(CoverageRule { file: "lcov.info".into(), least, files });
+    Promises { reports: vec!["target/*.xml".into()], coverage, may_change: true }
+}
+
+fn policies() -> BTreeMap<Kind, IntegrityPolicy> {
+    Kind::ALL.into_iter().map(|kind| (kind, IntegrityPolicy::Note)).collect()
 }
