@@ -253,8 +253,7 @@ impl World {
     fn finished(&self, job: &JobId) -> Report {
         let Some(Process::Ended(end)) = self.jobs.get(job) else { panic!("{job} has not ended") };
         let started = Some(started(50));
-        let (job, exit) = (job.clone(), end.clone());
-        let ingested = Ingested::default();
+        let (job, exit, ingested) = (job.clone(), end.clone(), Ingested::default());
         Report::JobFinished { job, started, exit, ingested, evidence: None }
     }
 
