@@ -7,9 +7,10 @@ use crate::demo;
 use crate::error::CliError;
 use crate::output::Exit;
 use crate::verbs::{
-    agent, answer, approve, ask, attach, cancel, cleanup, completions, config, daemon, delete,
-    deny, doctor, events, explain, hold, inbox, init, lane, list, logs, man, pause, plan, priority,
-    progress, project, restore, resume, retry, review, rollback, run, send, status, submit, wait,
+    agent, answer, approve, ask, attach, cancel, cleanup, completions, config, costs, daemon,
+    delete, deny, doctor, events, explain, hold, inbox, init, lane, list, logs, man, pause, plan,
+    priority, progress, project, restore, resume, retry, review, rollback, run, send, status,
+    submit, wait,
 };
 
 /// What is to be done.
@@ -24,6 +25,7 @@ pub(super) enum Verb {
     Logs(logs::Args),
     Attach(attach::Args),
     Explain(explain::Args),
+    Costs(costs::Args),
     Events(events::Args),
     Cancel(cancel::Args),
     Pause(pause::Args),
@@ -72,6 +74,7 @@ impl Verb {
             Self::Logs(args) => args.run(context),
             Self::Attach(args) => args.run(context),
             Self::Explain(args) => args.run(context),
+            Self::Costs(args) => args.run(context),
             Self::Events(args) => args.run(context),
             Self::Cancel(args) => args.run(context),
             Self::Pause(args) => args.run(context),

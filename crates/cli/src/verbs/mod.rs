@@ -9,6 +9,7 @@ pub(crate) mod cancel;
 pub(crate) mod cleanup;
 pub(crate) mod completions;
 pub(crate) mod config;
+pub(crate) mod costs;
 pub(crate) mod daemon;
 mod daemon_commands;
 pub(crate) mod delete;

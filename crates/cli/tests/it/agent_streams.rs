@@ -48,6 +48,8 @@ esac"#,
     let usage = &feature(&document, "a")["usage"];
     assert_eq!((&usage["input"], &usage["costUsd"]), (&10.into(), &0.01.into()), "{usage}");
     assert_eq!(document["usage"], *usage);
+    let costs = stage.home.data(&["costs", &run]);
+    assert_eq!((&costs["total"], &costs["runs"][0]["features"][0]["attempts"]), (usage, &3.into()));
     stage.close();
 }
 
