@@ -17,7 +17,7 @@ use crate::fixture::{NOW, exit, exited, oid, started, stopped};
 use crate::oracle::Oracle;
 use crate::people::{answer, talk, typed};
 use crate::plan_crew::told_by_crew;
-use crate::plan_git::{Git, come};
+use crate::plan_git::{Git, come, is_revert};
 use crate::tape::Tape;
 
 type Name = (usize, EffectKey);
@@ -228,7 +228,7 @@ impl World {
                         return;
                     }
                 };
-                if end.is_success() && self.tape.below(4) < 3 {
+                if end.is_success() {
                     self.write_change(name.0, &job);
                 }
                 self.jobs.insert(job, Process::Ended(end));
@@ -242,11 +242,10 @@ impl World {
         self.answers.push((name, report));
     }
 
-    /// A builder's end moves its branch.
     fn write_change(&mut self, at: usize, job: &JobId) {
         let purpose = self.runs[at].jobs.get(job).map(|job| job.purpose.clone());
         if let Some(Purpose::Agent { feature, .. }) = purpose {
-            self.git.write((at, feature));
+            self.git.write_perhaps(&mut self.tape, (at, feature), &self.runs[at]);
         }
     }
 
@@ -372,7 +371,7 @@ impl World {
             for (feature, found) in plan.features.clone() {
                 let actor = "ann".to_owned();
                 let input = match &found.state {
-                    _ if awaits_person(&spec, &found) => {
+                    state if awaits_person(&spec, &found) || is_revert(state) => {
                         let commit = found.tested.map(|tested| tested.commit).unwrap();
                         Input::Approve { feature, commit, actor }
                     }
