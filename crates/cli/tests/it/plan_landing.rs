@@ -138,6 +138,11 @@ fn gate_speaks_of_the_commit_and_no_later_change_lands_with_it() {
     git.args(["commit", "--all", "--quiet", "--message", "behind the gate's back"]);
     assert!(git.status().unwrap().success());
     bell.ring();
+    // That somebody did so is named, and a person says whether what passed may land.
+    let asked = stage.home.until(&run, "a question", |d| d["attention"][0]["reason"] == "review");
+    let message = asked["attention"][0]["message"].as_str().unwrap();
+    assert!(message.contains("commits_after_gate"), "{message}");
+    stage.home.run(&["approve", &run, "--feature", "a", "--commit", tested]).ends_with(0);
     stage.ends(&run, "completed");
     assert_eq!(stage.on_target("a.txt").as_deref(), Some("a\n"));
     assert_eq!(stage.on_target("late.txt"), None);
