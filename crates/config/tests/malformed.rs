@@ -1,6 +1,7 @@
 //! Files that are broken or hostile: each is refused in good time, with a line, without a panic.
 
 #![expect(clippy::format_push_string, clippy::format_collect, reason = "short texts, read easily")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 mod support;
 

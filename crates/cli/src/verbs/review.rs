@@ -2,6 +2,7 @@
 
 use tidegate_protocol::{DiffFile, ReviewDoc};
 
+use crate::args::values;
 use crate::context::Context;
 use crate::error::{CliError, printable};
 use crate::inside::is_inside_job;
@@ -21,9 +22,13 @@ Examples:
   tidegate review r000001/berths --stat   names and counts alone
   tidegate approve berths --token TOKEN   let it land")]
 pub(crate) struct Args {
-    /// The feature, as FEATURE or RUN/FEATURE
+    /// The feature, as FEATURE or RUN/FEATURE; with `--feature`, the run
     #[arg(value_name = "FEATURE")]
-    feature: String,
+    place: String,
+
+    /// The feature, when the run alone is named before
+    #[arg(long, value_name = "ID", value_parser = values::feature)]
+    feature: Option<String>,
 
     /// Show names and counts, not the difference
     #[arg(long)]
@@ -37,7 +42,7 @@ impl Args {
     /// When there is no such feature, or nothing to look at yet.
     pub(crate) fn run(self, context: &mut Context) -> Result<Exit, CliError> {
         let home = context.home()?;
-        let (run, feature) = read::feature_named(&home, &self.feature)?;
+        let (run, feature) = read::place(&home, &self.place, self.feature.as_deref())?;
         let mut review = read::review(&home, &run, &feature, !is_inside_job(&home))?;
         if context.out.is_json() {
             if self.stat {
@@ -90,7 +95,10 @@ fn lines(review: &ReviewDoc) -> Vec<String> {
         lines.push(format!("gate {} {verdict}, see {}", gate.gate, gate.log_path));
     }
     for finding in &review.findings {
-        let (place, text) = (format!("{}:{}", finding.path, finding.line), &finding.excerpt);
+        let (path, text) = (&finding.path, &finding.excerpt);
+        // A finding about a whole file has no line.
+        let place =
+            if finding.line == 0 { path.clone() } else { format!("{path}:{}", finding.line) };
         let line = format!("{} in {}: {}", finding.kind, printable(&place), printable(text));
         lines.push(format!("{attention}finding:{attention:#} {line}"));
     }
@@ -100,8 +108,9 @@ fn lines(review: &ReviewDoc) -> Vec<String> {
         lines.push(format!("reviewer {by} {word}: {}", printable(&verdict.comments)));
     }
     let stats = review.stats;
+    let differ = if stats.files == 1 { "file differs" } else { "files differ" };
     lines.push(format!(
-        "{} files differ from the {}: {} lines added, {} removed",
+        "{} {differ} from the {}: {} lines added, {} removed",
         stats.files, review.compared_with, stats.added, stats.removed
     ));
     lines.extend(review.files.iter().map(of_file));

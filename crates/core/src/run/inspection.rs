@@ -29,6 +29,14 @@ pub struct Finding {
     pub stops: bool,
 }
 
+impl Finding {
+    /// Where it is: `PATH:LINE`, or the path of a whole file.
+    pub fn place(&self) -> String {
+        let Self { path, line, .. } = self;
+        if *line == 0 { path.clone() } else { format!("{path}:{line}") }
+    }
+}
+
 impl Run {
     /// The base and the commit of a feature that passed its gates, while it waits for a look at what
     /// it did to them. Nobody is asked for a word on it before.

@@ -171,7 +171,7 @@ fn of_features(run: &Run, found: &mut Vec<AttentionDoc>) {
 fn review_message(spec: &PlanSpec, id: &FeatureId, feature: &Feature) -> String {
     let stops: Vec<String> = feature
         .suspicions(spec)
-        .map(|finding| format!("{} in {}:{}", finding.kind, finding.path, finding.line))
+        .map(|finding| format!("{} in {}", finding.kind, finding.place()))
         .collect();
     if stops.is_empty() {
         format!("`{id}` passed its gates and waits for consent to land")
