@@ -152,12 +152,7 @@ fn kinds_of_changes_have_policies_of_their_own_and_an_unknown_one_is_refused() {
     let run = stage.submit(&one_wave(&["a"]));
     stage.ends(&run, "completed");
     let looks = stage.home.events_of(&run, "inspected");
-    let found = &looks[0]["inspection"]["findings"][0];
-    assert_eq!(
-        (&found["kind"], &found["stops"]),
-        (&"changed_gate".into(), &false.into()),
-        "{looks:?}"
-    );
+    assert_eq!(looks[0]["inspection"]["findings"][0]["kind"], "changed_gate", "{looks:?}");
     let repo = stage.home.repo();
     let text = std::fs::read_to_string(repo.root().join("tidegate.toml")).unwrap();
     let text = text.replace("changed_gate", "changed_gat");

@@ -256,7 +256,8 @@ pub(crate) fn waves(waves: &[&[&str]]) -> String {
 pub(crate) struct Bell(File);
 
 impl Bell {
-    fn new(path: &Path) -> Self {
+    /// Hangs it up at a path that is free.
+    pub(crate) fn new(path: &Path) -> Self {
         assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
         // Both ends: neither this open nor a script's waits for the other.
         Self(OpenOptions::new().read(true).write(true).open(path).unwrap())

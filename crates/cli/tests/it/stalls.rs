@@ -4,6 +4,7 @@
 use serde_json::json;
 
 use crate::harness::Home;
+use crate::plan_stage::Bell;
 
 /// A home whose launchers are said to be silent after a short while.
 fn home() -> Home {
@@ -15,7 +16,10 @@ fn home() -> Home {
 #[test]
 fn silent_launcher_is_told_once_and_cleared_when_it_goes_on() {
     let home = home();
-    let run = home.script(&[], "mark a; await go-a; echo again; await go-b");
+    // It waits without a poll, which would be work.
+    let bells = ["go-a", "go-b"].map(|name| Bell::new(&home.beside(name)));
+    let script = "mark a; read -r _ <\"$T/go-a\"; echo again; read -r _ <\"$T/go-b\"";
+    let run = home.script(&[], script);
     home.pid("a");
     let document = home.until(&run, "a warning", |run| run["attention"][0]["reason"] == "stalled");
     assert_eq!(document["status"], "running", "nothing is ended");
@@ -25,9 +29,9 @@ fn silent_launcher_is_told_once_and_cleared_when_it_goes_on() {
     home.kill_daemon();
     home.start_daemon();
     assert_eq!(home.status(&run)["attention"][0]["reason"], "stalled");
-    home.go("go-a");
+    bells[0].ring();
     home.until(&run, "no warning", |run| run["attention"] == json!([]));
-    home.go("go-b");
+    bells[1].ring();
     assert_eq!(home.ended(&run)["status"], "completed");
     let kinds = ["stalled", "stall-cleared"].map(|kind| home.events_of(&run, kind).len());
     assert!(kinds[0] >= 1 && kinds[0] - kinds[1] <= 1, "{kinds:?}");

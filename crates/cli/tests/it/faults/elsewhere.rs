@@ -9,9 +9,11 @@ enum Why {
     Test(&'static str),
     /// No daemon and no shim comes to it.
     Never(&'static str),
+    /// A scene comes to it in most runs, and is killed there then: why not in each.
+    AtTimes(&'static str),
 }
 
-use Why::{Never, Test};
+use Why::{AtTimes, Never, Test};
 
 /// Every such point.
 const ELSEWHERE: &[(&str, Why)] = &[
@@ -120,6 +122,7 @@ const ELSEWHERE: &[(&str, Why)] = &[
         Never("the runner of tests of the git crate; a daemon's is `helper`"),
     ),
     ("git.resolution.before_abandon", Never("no input of a run gives a resolution up so far")),
+    ("shim.before_terminate", AtTimes("a cancel that comes before the job has begun withdraws it")),
     ("git.resolution.after_abandon", Never("no input of a run gives a resolution up so far")),
 ];
 
@@ -138,10 +141,15 @@ pub(super) fn points(known: &BTreeSet<String>) -> BTreeSet<&'static str> {
                 let names = |text: &&String| text.contains(&head) && text.contains(*point);
                 assert!(texts.iter().any(|text| names(&text)), "{name} does not name {point}");
             }
-            Never(why) => assert!(!why.is_empty(), "{point}"),
+            Never(why) | AtTimes(why) => assert!(!why.is_empty(), "{point}"),
         }
     }
     ELSEWHERE.iter().map(|(point, _)| *point).collect()
+}
+
+/// Whether a scene may come to a point of the list.
+pub(super) fn is_at_times(point: &str) -> bool {
+    ELSEWHERE.iter().any(|(name, why)| *name == point && matches!(why, AtTimes(_)))
 }
 
 /// The texts of all tests of the workspace.
