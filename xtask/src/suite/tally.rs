@@ -1,7 +1,10 @@
 //! The counts of a test run, read from the lines that cargo's test harness prints. Starts nothing.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+
+/// Lines of a failed test's output that the end of the run repeats: so many of its first and of its last ones.
+const REPEATED: (usize, usize) = (60, 60);
 
 /// What was seen so far.
 #[derive(Debug, Default)]
@@ -11,6 +14,7 @@ pub(crate) struct Tally {
     ignored: usize,
     skips: Vec<Skip>,
     failures: BTreeSet<String>,
+    outputs: BTreeMap<String, Vec<String>>,
     part: Part,
 }
 
@@ -28,7 +32,9 @@ enum Part {
     Successes {
         test: String,
     },
-    Failures,
+    Failures {
+        test: String,
+    },
 }
 
 impl Tally {
@@ -36,7 +42,7 @@ impl Tally {
     pub(crate) fn read(&mut self, line: &str) -> bool {
         match line {
             "successes:" => self.part = Part::Successes { test: String::new() },
-            "failures:" => self.part = Part::Failures,
+            "failures:" => self.part = Part::Failures { test: String::new() },
             _ => {}
         }
         if let Some(counts) = line.strip_prefix("test result: ") {
@@ -65,7 +71,14 @@ impl Tally {
                 }
                 true
             }
-            Part::Failures => true,
+            Part::Failures { test } => {
+                if let Some(name) = header(line) {
+                    name.clone_into(test);
+                } else if !test.is_empty() {
+                    self.outputs.entry(test.clone()).or_default().push(line.to_owned());
+                }
+                true
+            }
         }
     }
 
@@ -105,6 +118,21 @@ fn header(line: &str) -> Option<&str> {
 
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Last in the log, where whoever has its end alone finds it.
+        for (test, lines) in &self.outputs {
+            writeln!(f, "output of {test}:")?;
+            let (first, last) = REPEATED;
+            let left_out = lines.len().saturating_sub(first + last);
+            for line in lines.iter().take(first) {
+                writeln!(f, "    {line}")?;
+            }
+            if left_out > 0 {
+                writeln!(f, "    ... {left_out} lines, which stand above")?;
+            }
+            for line in lines.iter().skip(first.max(lines.len().saturating_sub(last))) {
+                writeln!(f, "    {line}")?;
+            }
+        }
         for failure in &self.failures {
             writeln!(f, "failed: {failure}")?;
         }
@@ -160,6 +188,24 @@ test result: ok. 4 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; fini
         assert!(text.ends_with("5 passed, 1 failed, 2 skipped"), "{text}");
         assert!(text.contains("skipped: b: no namespaces here"));
         assert!(text.contains("failed: c"));
+        assert!(text.contains("output of c:\n    kept\n"), "{text}");
+    }
+
+    #[test]
+    fn long_output_of_a_failure_is_repeated_from_both_its_ends() {
+        let mut tally = Tally::default();
+        for line in ["failures:", "---- c stdout ----"] {
+            tally.read(line);
+        }
+        for line in 0..500 {
+            tally.read(&format!("line {line}"));
+        }
+        let text = tally.to_string();
+        assert!(
+            text.contains("    line 59\n    ... 380 lines, which stand above\n    line 440\n"),
+            "{text}"
+        );
+        assert!(text.contains("    line 499\n"));
     }
 
     #[test]
