@@ -84,7 +84,7 @@ pub(crate) fn snapshots(arguments: &[String]) -> Result<()> {
 /// The simulation: `[NUMBER]` seeds, or the simulation's own flags.
 pub(crate) fn sim(arguments: &[String]) -> Result<()> {
     let mut sim =
-        cargo(&["run", "--release", "--package", "tidegate-testkit", "--bin", "sim", "--"]);
+        cargo(&["run", "--profile", "sim", "--package", "tidegate-testkit", "--bin", "sim", "--"]);
     match arguments {
         [] => sim.args(["--seeds", "100000"]),
         [number] => sim.args(["--seeds", number]),

@@ -1,6 +1,8 @@
 //! Numbered changes of the schema: one transaction each, a backup before the first.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use rusqlite::Connection;
 
@@ -26,6 +28,8 @@ const STEPS: [&str; 11] = [
 /// The newest schema that this program knows.
 #[expect(clippy::cast_possible_truncation, reason = "a short list")]
 pub(crate) const SCHEMA: u32 = STEPS.len() as u32;
+
+const COMPARING: &str = "compare the schema";
 
 /// What opening did to the schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -92,20 +96,8 @@ fn run_step(conn: &mut Connection, number: u32, sql: &str) -> Result<(), StoreEr
 
 /// Compares the schema with the one that the steps make: its text is stored in pages, too.
 fn check_schema(conn: &Connection, home: &Path, steps: &[&str]) -> Result<(), OpenError> {
-    const DOING: &str = "compare the schema";
-    let model = Connection::open_in_memory().doing(DOING)?;
-    for sql in steps {
-        model.execute_batch(sql).doing(DOING)?;
-    }
-    let read = |conn: &Connection| -> Result<Vec<String>, StoreError> {
-        let sql = "SELECT type || ' ' || name || ' ' || tbl_name || ' ' || coalesce(sql, '')
-                   FROM sqlite_schema WHERE name NOT LIKE 'sqlite_stat%' ORDER BY type, name";
-        let mut statement = conn.prepare(sql).doing(DOING)?;
-        let rows = statement.query_map([], |row| row.get(0)).doing(DOING)?;
-        rows.collect::<Result<_, _>>().doing(DOING)
-    };
-    let found = read(conn).map_err(|error| crate::connection::damage(home, error))?;
-    if found == read(&model)? {
+    let found = schema(conn).map_err(|error| crate::connection::damage(home, error))?;
+    if found == *model(steps)? {
         return Ok(());
     }
     Err(OpenError::Damaged {
@@ -113,6 +105,30 @@ fn check_schema(conn: &Connection, home: &Path, steps: &[&str]) -> Result<(), Op
         what: "its schema is not the one of its version".to_owned(),
         backup: crate::files::newest_backup(home),
     })
+}
+
+/// The schema that the steps make. That of this program is made once: a process may open many homes.
+fn model(steps: &[&str]) -> Result<Cow<'static, [String]>, StoreError> {
+    static OURS: OnceLock<Vec<String>> = OnceLock::new();
+    let ours = steps == STEPS;
+    if let Some(made) = OURS.get().filter(|_| ours) {
+        return Ok(Cow::Borrowed(made));
+    }
+    let model = Connection::open_in_memory().doing(COMPARING)?;
+    for sql in steps {
+        model.execute_batch(sql).doing(COMPARING)?;
+    }
+    let made = schema(&model)?;
+    Ok(if ours { Cow::Borrowed(OURS.get_or_init(|| made)) } else { Cow::Owned(made) })
+}
+
+/// What the schema is made of, in an order of its own.
+fn schema(conn: &Connection) -> Result<Vec<String>, StoreError> {
+    let sql = "SELECT type || ' ' || name || ' ' || tbl_name || ' ' || coalesce(sql, '')
+               FROM sqlite_schema WHERE name NOT LIKE 'sqlite_stat%' ORDER BY type, name";
+    let mut statement = conn.prepare(sql).doing(COMPARING)?;
+    let rows = statement.query_map([], |row| row.get(0)).doing(COMPARING)?;
+    rows.collect::<Result<_, _>>().doing(COMPARING)
 }
 
 /// The home's row, with an id that no other home has.
