@@ -29,6 +29,7 @@ mod verbs;
 mod work;
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -44,8 +45,9 @@ fn shielded(work: fn() -> ExitCode) -> ExitCode {
 
 fn begin() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
-    // As `client::start` calls it: before anything of ours is open.
-    if arguments.windows(3).any(|words| words == ["daemon", "run", "--detached"]) {
+    let background = background_home(&arguments);
+    if background.is_some() {
+        // Before anything of ours is open.
         tidegate_daemon::close_inherited_descriptors();
     }
     #[cfg(feature = "failpoints")]
@@ -59,7 +61,21 @@ fn begin() -> ExitCode {
     {
         return tidegate_daemon::shim::main(job_dir.as_ref());
     }
-    ExitCode::from(args::run(arguments).code())
+    // Neither does a daemon in the background, which would hold its pages for as long as it lives.
+    let exit = background.map_or_else(|| args::run(arguments), args::run_in_background);
+    ExitCode::from(exit.code())
+}
+
+/// The home of a daemon that was started as `client::start` does it.
+fn background_home(arguments: &[OsString]) -> Option<PathBuf> {
+    match arguments {
+        [_, flag, home, rest @ ..]
+            if flag == "--home" && rest == ["daemon", "run", "--detached"] =>
+        {
+            Some(home.into())
+        }
+        _ => None,
+    }
 }
 
 /// Tells a panic in one line.

@@ -15,6 +15,7 @@ use tidegate_protocol::{Envelope, ErrorCode, ExitCode, Problem};
 
 use crate::context::Context;
 use crate::error::CliError;
+use crate::host::{self, Ended, Mode};
 use crate::output::{Exit, Out};
 use verb::Verb;
 
@@ -69,6 +70,16 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Exit {
     let done = cli.verb.run(&mut context).and_then(|exit| context.out.flush().map(|()| exit));
     match done {
         Ok(exit) => exit,
+        Err(error) => error.report(&mut context.out),
+    }
+}
+
+/// The daemon of the home at `path`, in the background. One that came second has nobody to tell.
+pub(crate) fn run_in_background(path: PathBuf) -> Exit {
+    let mut context = Context::new(Some(path), false);
+    let mode = Mode { once: false, detached: true };
+    match context.home().and_then(|home| host::run(&home, mode)) {
+        Ok(Ended::AlreadyRunning | Ended::Stopped) => Exit::OK,
         Err(error) => error.report(&mut context.out),
     }
 }

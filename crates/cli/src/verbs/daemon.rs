@@ -40,9 +40,6 @@ enum Verb {
         /// End once nothing runs and nothing waits
         #[arg(long)]
         once: bool,
-        /// Leave the terminal's session first
-        #[arg(long, hide = true)]
-        detached: bool,
     },
     /// Start it in the background; returns when it answers
     Start {
@@ -77,11 +74,10 @@ impl Args {
     pub(crate) fn run(self, context: &mut Context) -> Result<Exit, CliError> {
         let home = context.home()?;
         match self.verb {
-            Verb::Run { once, detached } => {
-                let mode = host::Mode { once, detached };
+            Verb::Run { once } => {
+                let mode = host::Mode { once, detached: false };
                 let ended = host::run(&home, mode)?;
-                // A starter's own daemon that came second has nobody to tell.
-                if ended == host::Ended::AlreadyRunning && !detached {
+                if ended == host::Ended::AlreadyRunning {
                     let document = read::daemon(&home)?;
                     return tell(context, &document, "already running");
                 }

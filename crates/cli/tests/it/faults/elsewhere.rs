@@ -147,9 +147,9 @@ pub(super) fn points(known: &BTreeSet<String>) -> BTreeSet<&'static str> {
     ELSEWHERE.iter().map(|(point, _)| *point).collect()
 }
 
-/// Whether a scene may come to a point of the list.
-pub(super) fn is_at_times(point: &str) -> bool {
-    ELSEWHERE.iter().any(|(name, why)| *name == point && matches!(why, AtTimes(_)))
+/// Whether no scene may come to a point of the list. One that a test kills at may be met in a scene, too.
+pub(super) fn is_never(point: &str) -> bool {
+    ELSEWHERE.iter().any(|(name, why)| *name == point && matches!(why, Never(_)))
 }
 
 /// The texts of all tests of the workspace.

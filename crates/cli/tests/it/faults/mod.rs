@@ -49,14 +49,16 @@ struct Outcome {
 #[test]
 fn faults_leave_nothing_lost_nothing_twice_and_nothing_behind() {
     let began = Instant::now();
-    let calm: BTreeMap<Scene, Calm> =
-        in_parallel(Scene::ALL, |scene| (*scene, trace::calm(*scene))).into_iter().collect();
+    let undisturbed = || -> BTreeMap<Scene, Calm> {
+        in_parallel(Scene::ALL, |scene| (*scene, trace::calm(*scene))).into_iter().collect()
+    };
+    let calm = undisturbed();
     let all = matrix::all(&calm);
     let chosen = choose(all.clone());
     let calm_ms = began.elapsed().as_millis();
     let outcomes = in_parallel(&chosen, |fault| one(fault, &calm));
     tell(&outcomes, all.len(), calm_ms, began.elapsed().as_secs());
-    matrix::is_whole(&calm);
+    matrix::is_whole(&calm, undisturbed);
     let failed = outcomes.iter().filter(|outcome| outcome.failure.is_some()).count();
     assert_eq!(failed, 0, "faults that were not survived");
     assert!(outcomes.iter().any(|outcome| outcome.hit), "no fault was hit");
