@@ -33,6 +33,7 @@ usage: cargo xtask TASK
   races   two to eight daemons at once, a thousand times by default; [NUMBER]
   upgrade  daemons replaced under fifty live jobs, twenty times by default; [NUMBER]
   storm   commands of four clients while the daemon is killed, 200 and 50 kills by default; [COMMANDS] [KILLS]
+  train   branches that land at once, of which some may not, sixty by default; [NUMBER] [--seed SEED]
   docs    writes docs/cli.md from the command line's own help
   integrity  sabotages caught and false alarms of honest changes; [NUMBER], a hundred by default
   demo    builds the product without fail points, runs its demo and checks what it reports
@@ -56,6 +57,7 @@ fn main() -> ExitCode {
         "races" => races::run(&rest),
         "upgrade" => shares::upgrade(&rest),
         "storm" => shares::storm(&rest),
+        "train" => shares::train(&rest),
         "docs" => shares::docs(),
         "integrity" => shares::integrity(&rest),
         "cases" => cases::run(&rest),

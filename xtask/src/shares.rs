@@ -134,6 +134,23 @@ pub(crate) fn storm(arguments: &[String]) -> Result<()> {
     succeed(&mut tests, "the storm of commands")
 }
 
+/// A train of branches that want to land at once: `[NUMBER] [--seed SEED]`, sixty by default.
+pub(crate) fn train(arguments: &[String]) -> Result<()> {
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let (number, seed) = match words.as_slice() {
+        [] => ("60", "1"),
+        [number] => (*number, "1"),
+        ["--seed", seed] => ("60", *seed),
+        [number, "--seed", seed] => (*number, *seed),
+        _ => bail!("usage: cargo xtask train [NUMBER] [--seed SEED]"),
+    };
+    let binary = crate::suite::build()?;
+    let mut tests = cargo(&["test", "--workspace", "--features", "tidegate/failpoints"]);
+    tests.args(["--test", "it", "train::", "--", "--nocapture"]).env("TIDEGATE_BIN", binary);
+    tests.env("TIDEGATE_TRAIN", number).env("TIDEGATE_TRAIN_SEED", seed);
+    succeed(&mut tests, "the train")
+}
+
 /// Writes the pages that are made of the code; a test compares them.
 pub(crate) fn docs() -> Result<()> {
     let mut tests = cargo(&["test", "--package", "tidegate", "--bin", "tidegate", "reference"]);

@@ -70,6 +70,7 @@ mod storm;
 mod strangers;
 mod takeover;
 mod torture;
+mod train;
 mod turns;
 mod upgrades;
 mod versions;

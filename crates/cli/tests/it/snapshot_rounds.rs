@@ -8,22 +8,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use crate::harness::{let_pass, sweep, until};
+use crate::harness::{Dice, let_pass, sweep, until};
 use crate::plan_stage::{Stage, feature, one_wave};
 
 /// Takes a snapshot as often as the machine can.
 const OFTEN: (&str, &str) = ("[limits]", "[limits]\nsnapshot_every = \"50ms\"");
-
-/// A few numbers from a seed.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % n
-    }
-}
 
 /// Files and links of a worktree.
 type Picture = BTreeMap<PathBuf, Vec<u8>>;
@@ -276,7 +265,7 @@ fn random_edits_of_a_running_agent_come_back_after_each_disaster() {
         std::env::var(name).map_or(else_, |value| value.parse().expect(name))
     };
     let rounds = number("TIDEGATE_SNAPSHOT_ROUNDS", 20);
-    let mut dice = Dice(number("TIDEGATE_SNAPSHOT_SEED", 1));
+    let mut dice = Dice::new(number("TIDEGATE_SNAPSHOT_SEED", 1));
     let mut scene = Scene::new();
     let _go = scene.stage.bell("go");
     let mut counts = [0; DISASTERS.len()];

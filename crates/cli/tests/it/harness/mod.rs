@@ -2,6 +2,7 @@
 //! waiting for conditions, and facts about processes. It knows no test.
 
 mod desk;
+mod dice;
 mod home;
 mod namespace;
 mod output;
@@ -12,6 +13,7 @@ mod until;
 mod wire;
 
 pub(crate) use desk::Desk;
+pub(crate) use dice::Dice;
 pub(crate) use home::Home;
 pub(crate) use namespace::namespace;
 pub(crate) use output::Output;
