@@ -7,6 +7,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ids::{FeatureId, ProjectId, RunId};
+use crate::lines::{Lines, Locks};
 use crate::run::{
     Barrier, FeatureState, Grant, JobState, LandStep, Purpose, Run, Status, WorkStep,
 };
@@ -51,6 +52,7 @@ struct Held {
     /// Checkouts that no gate may be given: of running gates, and of those nobody knows about.
     slots: BTreeSet<u32>,
     targets: BTreeSet<(ProjectId, String)>,
+    locks: Locks,
 }
 
 /// The grants that the caps allow now. `runs` are the running ones, in order of sequence.
@@ -58,10 +60,8 @@ pub fn grants<'a>(runs: impl Iterator<Item = &'a Run> + Clone, caps: Caps) -> Ve
     let mut held = Held::default();
     runs.clone().for_each(|run| held.count(run));
     let mut given = Vec::new();
-    let going_on = |run: &&Run| {
-        run.hold.is_none() && matches!(run.status, Status::Running { cancel: None, .. })
-    };
-    for run in runs.filter(going_on) {
+    let lines = Lines::of(runs.clone(), &held.locks);
+    for run in runs.filter(|run| run.goes_on()) {
         let Some((spec, plan)) = run.plan() else { continue };
         let barrier = Barrier::of(spec, plan);
         for (wave, id) in spec.in_order() {
@@ -78,7 +78,7 @@ pub fn grants<'a>(runs: impl Iterator<Item = &'a Run> + Clone, caps: Caps) -> Ve
                 | FeatureState::Cancelled { .. }
                 | FeatureState::Skipped { .. } => true,
             };
-            if !ready || feature.wait.is_some() {
+            if !ready || feature.wait.is_some() || !lines.lets_begin(run, id) {
                 continue;
             }
             let grants = match feature.state.round() {
@@ -88,6 +88,8 @@ pub fn grants<'a>(runs: impl Iterator<Item = &'a Run> + Clone, caps: Caps) -> Ve
             given.extend(grants.into_iter().map(|grant| (run.id.clone(), grant)));
         }
     }
+    let told = lines.told(&given);
+    given.extend(told);
     given
 }
 
@@ -114,7 +116,13 @@ impl Held {
             }
         }
         let Some((spec, plan)) = run.plan() else { return };
-        for feature in plan.features.values() {
+        for (id, feature) in &plan.features {
+            if let Some((locks, since)) = run.locks_of(id) {
+                let project = &run.queue.project;
+                let named = locks.iter().map(|lock| (project.clone(), lock.clone()));
+                let who = (run.id.clone(), id.clone(), Some(since));
+                self.locks.extend(named.map(|name| (name, who.clone())));
+            }
             if feature.holds_slot() {
                 self.features += 1;
                 *self.by_run.entry(run.id.clone()).or_default() += 1;

@@ -129,6 +129,10 @@ name!(
     GateName, "gate"
 );
 name!(
+    /// Something that only one feature of a project may use at a time.
+    LockName, "lock"
+);
+name!(
     /// An agent of the config.
     AgentName, "agent"
 );

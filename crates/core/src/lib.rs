@@ -16,6 +16,7 @@ pub mod ids;
 pub mod integrity;
 pub mod launcher;
 pub mod limits;
+mod lines;
 pub mod manifest;
 pub mod pause;
 pub mod plan;

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::evidence::Promises;
-use crate::ids::{AgentName, BlobId, FeatureId, GateName, RoleName};
+use crate::ids::{AgentName, BlobId, FeatureId, GateName, LockName, RoleName};
 use crate::integrity::Kind;
 use crate::manifest::Manifest;
 use crate::run::Retry;
@@ -90,6 +90,8 @@ pub struct FeatureSpec {
     pub needs: Vec<FeatureId>,
     /// Paths it declares to change, as globs. Empty: not declared.
     pub paths: Vec<String>,
+    /// What it must have for itself from its start to its end, within the project.
+    pub locks: Vec<LockName>,
     /// Gates that its commit must pass, in order.
     pub gates: Vec<GateName>,
     /// The agent that builds it, when it is not the role's.

@@ -39,6 +39,9 @@ pub struct FeatureDoc {
     pub branch: Option<String>,
     /// Features that must land before it starts.
     pub needs: Vec<String>,
+    /// Its named locks; empty when it has none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub locks: Vec<LockDoc>,
     /// Why it failed, was skipped or cancelled.
     pub reason: Option<String>,
     /// The feature because of which it was skipped.
@@ -52,6 +55,20 @@ pub struct FeatureDoc {
     /// What its agents used, by their own figures; absent when none told any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<UsageDoc>,
+}
+
+/// A named lock of a feature.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LockDoc {
+    /// Its name within the project.
+    pub name: String,
+    /// `held`, `waiting` or, before its turn and after its end, `free`.
+    pub state: String,
+    /// Since when it is held or waited for.
+    pub since: Option<Timestamp>,
+    /// Because of whom it is waited for, as `RUN/FEATURE`; null when that is another lock of it.
+    pub behind: Option<String>,
 }
 
 /// Why a feature cannot go on by itself.

@@ -43,7 +43,7 @@ pub use daemon::DaemonDoc;
 pub use event::{EventPage, EventView};
 pub use exit_code::{EXIT_CODES, ExitCode};
 pub use explain::{ExplainDoc, Fact};
-pub use feature::{BlockedDoc, EvidenceDoc, FeatureDoc, FeatureList, ShareDoc, TestsDoc};
+pub use feature::{BlockedDoc, EvidenceDoc, FeatureDoc, FeatureList, LockDoc, ShareDoc, TestsDoc};
 pub use job::{IdentityDoc, JobDoc, JobList};
 pub use lane::{LaneDoc, LaneList, PauseDoc};
 pub use people::{

@@ -95,6 +95,7 @@ impl PlanBuilder {
                 prompt: blob_id(&prompt),
                 needs: Vec::new(),
                 paths: Vec::new(),
+                locks: Vec::new(),
                 gates: vec![GateName::new("test")?],
                 agent: None,
                 crew: BTreeMap::new(),

@@ -85,6 +85,7 @@ mod tests {
             worktree: None,
             branch: None,
             needs: Vec::new(),
+            locks: Vec::new(),
             reason: None,
             cause: None,
             job_id: None,

@@ -42,6 +42,7 @@ mod plan_evidence;
 mod plan_gates;
 mod plan_hooks;
 mod plan_landing;
+mod plan_locks;
 mod plan_pinned;
 mod plan_places;
 mod plan_remote;

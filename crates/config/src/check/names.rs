@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use tidegate_core::ids::FeatureId;
+use tidegate_core::ids::{FeatureId, LockName};
 use tidegate_core::limits::FEATURES_PER_PLAN;
 
 use crate::diagnostic::{Code, Sink};
@@ -23,6 +23,11 @@ pub(crate) fn check_names(doc: &PlanDoc, sink: &mut Sink<'_>) {
         sink.error_hint(Code::TooManyFeatures, &(0..0), message, "split it into several plans");
     }
     check_waves(doc, sink);
+    for lock in doc.features().flat_map(|feature| &feature.locks) {
+        if let Err(error) = LockName::new(lock.value.as_str()) {
+            sink.error(Code::IllegalName, &lock.span, shortened(&error.to_string()));
+        }
+    }
     let mut first: HashMap<&str, Span> = HashMap::new();
     let mut folded: HashMap<String, &str> = HashMap::new();
     for id in doc.features().filter_map(|feature| feature.id.as_ref()) {

@@ -55,6 +55,8 @@ pub struct FeatureDoc {
     pub paths: Vec<Spanned<String>>,
     /// Names of its gates; `None` when it names none.
     pub gates: Option<Vec<Spanned<String>>>,
+    /// What it must have for itself.
+    pub locks: Vec<Spanned<String>>,
     /// The agent that builds it.
     pub agent: Option<Spanned<String>>,
     /// The roles of its pipeline; `None` when it names none.

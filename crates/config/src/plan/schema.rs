@@ -79,13 +79,13 @@ fn feature_of(table: &Table, at: Span, sink: &mut Sink<'_>) -> FeatureDoc {
         needs: fields.strings("needs", sink).map(|list| list.value).unwrap_or_default(),
         paths: fields.strings("paths", sink).map(|list| list.value).unwrap_or_default(),
         gates: fields.strings("gates", sink).map(|list| list.value),
+        locks: fields.strings("locks", sink).map(|list| list.value).unwrap_or_default(),
         agent: fields.string("agent", sink),
         roles: fields.strings("roles", sink).map(|list| list.value),
         allow_no_change: fields.boolean("allow_no_change", sink),
         max_iterations: fields.count("max_iterations", 1, TRIES_MAX, sink),
         max_attempts: fields.count("max_attempts", 1, TRIES_MAX, sink),
     };
-    fields.reserved(&["locks"], sink);
     fields.finish(sink);
     feature
 }

@@ -3,7 +3,7 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
-use tidegate_core::ids::{AgentName, BlobId, FeatureId, GateName, RoleName};
+use tidegate_core::ids::{AgentName, BlobId, FeatureId, GateName, LockName, RoleName};
 use tidegate_core::plan::{
     AgentSpec, FeatureSpec, GateSpec, LandingSpec, PlanSpec, ReviewPolicy, Role, RoleSpec, WaveSpec,
 };
@@ -200,6 +200,7 @@ fn feature_spec(
         prompt,
         needs,
         paths: feature.paths.iter().map(|path| path.value.clone()).collect(),
+        locks: lock_names(&feature.locks)?,
         gates: gate_names(gates.map_or(&[], Vec::as_slice), config)?,
         agent,
         crew: crew_of(feature, config, blobs)?,
@@ -207,6 +208,18 @@ fn feature_spec(
         iterations_max: count(&feature.max_iterations, config.max_iterations.value),
         attempts_max: count(&feature.max_attempts, attempts_of_builder(config)),
     })
+}
+
+/// Each once.
+fn lock_names(said: &[Spanned<String>]) -> Option<Vec<LockName>> {
+    let mut locks: Vec<LockName> = Vec::new();
+    for name in said {
+        let lock = LockName::new(name.value.as_str()).ok()?;
+        if !locks.contains(&lock) {
+            locks.push(lock);
+        }
+    }
+    Some(locks)
 }
 
 /// Who works on a feature: the roles that it names, and those that are called when they are needed.

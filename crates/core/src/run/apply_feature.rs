@@ -89,8 +89,11 @@ impl Feature {
                 self.state = FeatureState::Cancelled { actor: actor.clone() };
             }
             Event::FeatureRetried { .. } => self.retry(trail),
+            Event::LocksAwaited { wait, .. } => self.in_line = Some(wait.clone()),
+            Event::LocksTaken { at, .. } => self.take_locks(*at),
             _ => {}
         }
+        self.let_go();
     }
 
     fn blocked(&mut self, block: &Block, trail: &mut Trail) {

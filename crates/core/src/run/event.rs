@@ -7,13 +7,14 @@ use super::enrol::Added;
 use super::feature::{Merged, Tested};
 use super::feedback::Feedback;
 use super::inspection::Inspection;
+use super::locks::InLine;
 use super::planned::PlannedChange;
 use super::state::{Purpose, Work};
 use super::talk::Talk;
 use super::telling::Telling;
 use crate::evidence::Evidence;
 use crate::exit::{Exit, Started};
-use crate::ids::{AgentId, BlobId, FeatureId, GateName, JobId, Oid, QueueKey, RunId};
+use crate::ids::{AgentId, BlobId, FeatureId, GateName, JobId, LockName, Oid, QueueKey, RunId};
 use crate::launcher::{AgentEnd, Journal, Registered, Settled};
 use crate::pause::Pause;
 use crate::plan::Role;
@@ -111,6 +112,10 @@ pub enum Event {
 
     /// A feature got a slot for its iteration.
     FeatureAdmitted { feature: FeatureId },
+    /// It cannot have its locks yet.
+    LocksAwaited { feature: FeatureId, wait: InLine },
+    /// It has its locks, until it has ended.
+    LocksTaken { feature: FeatureId, locks: Vec<LockName>, at: WallMs },
     /// Its worktree stands at `head`.
     WorktreeReady { feature: FeatureId, path: String, base: Oid },
     /// What its worktree got beside the files of its commit.
@@ -237,6 +242,7 @@ impl Event {
             Self::Talk(talk) => talk.subject(),
             Self::Telling(fact) => fact.subject(),
             Self::FeatureAdmitted { feature }
+            | Self::LocksAwaited { feature, .. } | Self::LocksTaken { feature, .. }
             | Self::WorktreeReady { feature, .. }
             | Self::WorktreeFurnished { feature, .. }
             | Self::WorktreeSetUp { feature, .. }
@@ -311,6 +317,7 @@ impl Event {
             Self::Talk(talk) => talk.kind(),
             Self::Telling(fact) => fact.kind(),
             Self::FeatureAdmitted { .. } => "feature-admitted",
+            Self::LocksAwaited { .. } => "locks-awaited", Self::LocksTaken { .. } => "locks-taken",
             Self::WorktreeReady { .. } => "worktree-ready",
             Self::WorktreeFurnished { .. } => "worktree-furnished",
             Self::WorktreeSetUp { .. } => "worktree-set-up",
@@ -334,8 +341,7 @@ impl Event {
             Self::IterationFailed { .. } => "iteration-failed",
             Self::EvidenceRead { .. } => "evidence-read", Self::GatePassed { .. } => "gate-passed",
             Self::GateFailed { .. } => "gate-failed", Self::GateRetried { .. } => "gate-retried",
-            Self::Verified { .. } => "verified",
-            Self::Approved { .. } => "approved",
+            Self::Verified { .. } => "verified", Self::Approved { .. } => "approved",
             Self::LandingAdmitted { .. } => "landing-admitted",
             Self::MergePrepared { .. } => "merge-prepared",
             Self::LandingIntended { .. } => "landing-intended",

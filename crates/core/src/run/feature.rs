@@ -5,10 +5,12 @@ use super::block::Block;
 use super::feedback::Feedback;
 use super::inspection::Inspection;
 use super::limited::Limit;
+use super::locks::InLine;
 use super::planned::PlannedChange;
 use super::round::Round;
 use crate::ids::{FeatureId, GateName, JobId, Oid};
 use crate::plan::{FeatureSpec, Role};
+use crate::time::WallMs;
 use crate::workplace::Furnished;
 
 /// How far one feature is.
@@ -48,6 +50,10 @@ pub struct Feature {
     pub reconciliations: u32,
     /// Times that consent to it was asked for: tells one review from the next.
     pub reviews: u32,
+    /// Since when it has its locks, on the wall clock; `None` while it does not.
+    pub locked: Option<WallMs>,
+    /// Its place in the line for its locks.
+    pub in_line: Option<InLine>,
     /// What its worktree got beside the files of its commit.
     pub furnished: Furnished,
 }

@@ -2,6 +2,7 @@
 
 use super::effect::EffectKey;
 use super::enrol::Added;
+use super::grant::Grant;
 use super::message::TypeOutcome;
 use super::outcome::{
     CaptureOutcome, CommitOutcome, ConflictOutcome, InspectOutcome, MergeOutcome, ResultOutcome,
@@ -9,7 +10,7 @@ use super::outcome::{
 };
 use crate::evidence::Evidence;
 use crate::exit::{Exit, Started};
-use crate::ids::{AgentId, FeatureId, GateName, JobId, Oid, QuestionId, RoleName};
+use crate::ids::{AgentId, FeatureId, JobId, Oid, QuestionId, RoleName};
 use crate::launcher::{AgentEnd, Journal, Registered};
 use crate::told::Told;
 
@@ -152,30 +153,6 @@ pub enum Input {
         key: EffectKey,
         /// What came of it.
         report: Report,
-    },
-}
-
-/// A resource that admission gives.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Grant {
-    /// A slot of the run and the home.
-    Slot {
-        /// For which feature.
-        feature: FeatureId,
-    },
-    /// A gate slot of the home.
-    Gate {
-        /// For which feature.
-        feature: FeatureId,
-        /// For which gate of it.
-        gate: GateName,
-        /// Its number, from 0.
-        slot: u32,
-    },
-    /// The target, for one landing.
-    Target {
-        /// For which feature.
-        feature: FeatureId,
     },
 }
 

@@ -20,6 +20,7 @@ mod enrol;
 mod event;
 mod feature;
 mod feedback;
+mod grant;
 mod holding;
 mod hooks;
 mod input;
@@ -29,6 +30,7 @@ mod judging;
 mod landing;
 mod launching;
 mod limited;
+mod locks;
 mod message;
 mod order;
 mod outcome;
@@ -54,9 +56,11 @@ pub use enrol::Added;
 pub use event::{Event, Subject, Submitted};
 pub use feature::{Feature, FeatureState, LandStep, Merged, Tested, WorkStep};
 pub use feedback::Feedback;
-pub use input::{Grant, Ingested, Input, Rejected, Report};
+pub use grant::Grant;
+pub use input::{Ingested, Input, Rejected, Report};
 pub use inspection::{Finding, Inspection};
 pub use limited::Limit;
+pub use locks::{InLine, LockAhead, LockWait};
 pub use message::{Delivery, Message, ToType, TypeOutcome, Typed, Way};
 pub use outcome::{
     CaptureOutcome, CommitOutcome, ConflictOutcome, InspectOutcome, MergeOutcome, ResultOutcome,

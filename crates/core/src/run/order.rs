@@ -7,6 +7,11 @@ use super::step::Draft;
 use crate::pause::Pause;
 
 impl Run {
+    /// Whether admission may give it anything: it runs, nobody holds it or asked for its end.
+    pub(crate) fn goes_on(&self) -> bool {
+        self.hold.is_none() && matches!(self.status, Status::Running { cancel: None, .. })
+    }
+
     #[expect(
         clippy::wildcard_enum_match_arm,
         reason = "only the facts about turns are handed here, by a match that lists them all"

@@ -73,6 +73,7 @@ impl Draft {
                 return Err(Rejected::NotWhile(format!("the feature is {}", feature.state.word())));
             }
         }
+        self.take_locks(id);
         if self.needs_planner(id) {
             self.emit(Event::HandedOver { feature: id.clone(), role: Role::Planner });
         }

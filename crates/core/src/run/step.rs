@@ -2,7 +2,8 @@
 
 use super::event::Event;
 use super::feature::FeatureState;
-use super::input::{Grant, Input, Rejected, Report};
+use super::grant::Grant;
+use super::input::{Input, Rejected, Report};
 use super::state::{JobState, Purpose, Run, Status, Work};
 use crate::ids::{FeatureId, JobId};
 use crate::time::Now;
@@ -196,6 +197,7 @@ impl Draft {
         }
         match grant {
             Grant::Slot { feature } => self.admit(feature),
+            Grant::Line { feature, wait } => self.await_locks(feature, wait),
             Grant::Gate { feature, gate, slot } => self.start_gate(feature, gate, *slot),
             Grant::Target { feature } => self.admit_landing(feature),
         }

@@ -39,6 +39,9 @@ fn given(runs: &[Run], caps: Caps) -> Vec<String> {
             Grant::Slot { feature } => format!("{at} slot {feature}"),
             Grant::Gate { feature, gate, slot } => format!("{at} {gate} {feature} {slot}"),
             Grant::Target { feature } => format!("{at} target {feature}"),
+            Grant::Line { feature, wait } => {
+                format!("{at} line {} {feature}: {:?}", wait.ticket, wait.ahead)
+            }
         }
     };
     grants(runs.iter(), caps).into_iter().map(told).collect()

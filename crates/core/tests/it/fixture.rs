@@ -6,8 +6,8 @@ use proptest::test_runner::{Config as ProptestConfig, RngSeed};
 use tidegate_core::evidence::{Evidence, Promises};
 use tidegate_core::exit::{Exit, Identity, Reason, Started};
 use tidegate_core::ids::{
-    AgentName, BlobId, FeatureId, GateName, JobId, LaneName, Oid, ProjectId, QueueKey, RoleName,
-    RunId,
+    AgentName, BlobId, FeatureId, GateName, JobId, LaneName, LockName, Oid, ProjectId, QueueKey,
+    RoleName, RunId,
 };
 use tidegate_core::integrity::Kind;
 use tidegate_core::launcher::{Launcher, LauncherSpec, Selection, SelectionStyle};
@@ -48,6 +48,8 @@ pub(crate) struct Shape {
     pub(crate) integrity: IntegrityPolicy,
     pub(crate) kinds: BTreeMap<Kind, IntegrityPolicy>,
     pub(crate) same_max: u32,
+    /// What each feature must have for itself.
+    pub(crate) locks: Vec<&'static str>,
     pub(crate) collisions: CollisionPolicy,
     pub(crate) crew: Vec<Role>,
     pub(crate) on_failure: OnFailure,
@@ -69,6 +71,7 @@ impl Default for Shape {
             integrity: IntegrityPolicy::Off,
             kinds: BTreeMap::new(),
             same_max: 0,
+            locks: Vec::new(),
             collisions: CollisionPolicy::Serialise,
             crew: Vec::new(),
             on_failure: OnFailure::Stop,
@@ -132,6 +135,7 @@ pub(crate) fn plan_spec(shape: &Shape) -> PlanSpec {
         prompt: blob(),
         needs: needs.iter().map(|need| fid(need)).collect(),
         paths: Vec::new(),
+        locks: shape.locks.iter().map(|lock| LockName::new(*lock).unwrap()).collect(),
         gates: gate_names("gate", shape.gates),
         agent: None,
         allow_no_change: shape.allow_no_change,

@@ -15,6 +15,7 @@ mod judging;
 mod launcher_fixture;
 mod launcher_matrix;
 mod launcher_world;
+mod locks;
 mod matrix;
 mod oracle;
 mod people;

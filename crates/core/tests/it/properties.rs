@@ -60,6 +60,7 @@ fn shape() -> impl Strategy<Value = Shape> {
                 attempts_max,
                 active_max,
                 hooks,
+                locks: if roles % 2 == 0 { vec!["db"] } else { Vec::new() },
             }
         },
     )
@@ -147,6 +148,7 @@ fn bad_worlds_between_them_meet_every_fact_of_a_plan_run() {
             integrity,
             allow_no_change: seed % 4 == 0,
             hooks: seed % 8 == 7,
+            locks: if seed % 6 == 1 { vec!["db"] } else { Vec::new() },
             gates: 1 + usize::try_from(seed % 3).unwrap(),
             ..Shape::default()
         };

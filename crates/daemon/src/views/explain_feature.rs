@@ -9,6 +9,7 @@ use super::evidence::{counts, evidence};
 use super::explain::{event_facts, fact, job_fact, no_daemon, to_resume};
 use super::furnished::furnished_facts;
 use super::job_doc::end_in_words;
+use super::locks::lock_fact;
 use super::people::people_facts;
 use super::place::HomePaths;
 use super::run_doc::Facts;
@@ -37,6 +38,7 @@ pub fn explain_feature(
         let word = plan.features.get(need).map_or("not part of the run", |f| f.state.word());
         found.push(fact("needs", format!("needs `{need}`, which is {word}")));
     }
+    found.extend(spec.features.get(id).and_then(|own| lock_fact(own, feature)));
     found.extend(furnished_facts(&feature.furnished));
     job_facts(run, id, &mut found);
     gate_facts(run, id, facts.paths, &mut found);

@@ -9,6 +9,7 @@ use tidegate_protocol::{BlockedDoc, FeatureDoc};
 
 use super::attention::in_words;
 use super::evidence::evidence;
+use super::locks::locks;
 use super::place::HomePaths;
 use super::usage::usage;
 use super::waiting::feature_waits_for;
@@ -70,6 +71,7 @@ fn document(
         worktree: feature.worktree.clone(),
         branch: feature.base.is_some().then(|| format!("tidegate/{}/{id}", run.id)),
         needs: of_spec.needs.iter().map(ToString::to_string).collect(),
+        locks: locks(of_spec, feature),
         reason,
         cause,
         job_id: feature.job().map(ToString::to_string),

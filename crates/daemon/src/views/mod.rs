@@ -22,6 +22,7 @@ mod job_terminal;
 mod kin;
 mod list;
 mod load;
+mod locks;
 mod moment;
 mod order;
 mod people;

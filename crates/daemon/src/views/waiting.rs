@@ -8,6 +8,7 @@ use tidegate_core::run::{
 };
 
 use super::attention::in_words;
+use super::locks::line_in_words;
 use super::moment::stamp;
 use super::people::asked_by;
 use super::words::living_agents;
@@ -214,7 +215,11 @@ fn start(spec: &PlanSpec, plan: &Plan, id: &FeatureId) -> String {
         .iter()
         .filter(|need| spec.features.contains_key(*need) && !plan.is_landed(need))
         .collect();
-    if missing.is_empty() { slot(spec, plan) } else { format!("{} to land", names(&missing)) }
+    if !missing.is_empty() {
+        return format!("{} to land", names(&missing));
+    }
+    let line = plan.features.get(id).and_then(|feature| feature.in_line.as_ref());
+    line.and_then(line_in_words).unwrap_or_else(|| slot(spec, plan))
 }
 
 /// The earliest wave before the feature's own that is not over, and what of it is open.

@@ -137,6 +137,8 @@ facts! {
     },
     AgentsSwept "agents-swept" { remaining remaining "remaining" },
     FeatureAdmitted "feature-admitted" { feature feature "feature" },
+    LocksAwaited "locks-awaited" { feature feature "feature", wait wait "place" },
+    LocksTaken "locks-taken" { feature feature "feature", locks locks "locks", at at "at" },
     WorktreeReady "worktree-ready" { feature feature "feature", path path "path", base base "base" },
     WorktreeFurnished "worktree-furnished" {
         feature feature "feature",

@@ -1,8 +1,8 @@
 //! Where features of a plan stand.
 
 use tidegate_core::run::{
-    Block, Captured, Feature, FeatureState, Feedback, Finding, Inspection, LandStep, Merged,
-    PlannedChange, Round, Tested, Wait, WorkStep,
+    Block, Captured, Feature, FeatureState, Feedback, Finding, InLine, Inspection, LandStep,
+    LockAhead, LockWait, Merged, PlannedChange, Round, Tested, Wait, WorkStep,
 };
 
 use tidegate_core::workplace::{Furnished, NotCopied};
@@ -10,6 +10,9 @@ use tidegate_core::workplace::{Furnished, NotCopied};
 use super::json::{record, tagged};
 
 record!(Wait { until "until", ms "ms", about "about" });
+record!(LockWait { ticket "ticket", ahead "ahead" });
+record!(LockAhead { lock "lock", run "run", feature "feature", held "held" });
+record!(InLine { wait "wait", since "since" });
 record!(Tested { commit "commit", tree "tree" });
 record!(Captured {
     number "n",
@@ -38,6 +41,8 @@ record!(Feature {
     reverts_accepted (or_default "revertsAccepted"),
     reconciliations (or_default "reconciliations"),
     reviews (or_default "reviews"),
+    locked (later "locked"),
+    in_line (later "inLine"),
     furnished (or_default "furnished"),
 });
 

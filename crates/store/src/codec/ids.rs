@@ -2,8 +2,8 @@
 
 use tidegate_core::command::CommandId;
 use tidegate_core::ids::{
-    AdhocId, AgentId, AgentName, BlobId, FeatureId, GateName, JobId, LaneName, Oid, ProjectId,
-    QuestionId, QueueKey, RoleName, RunId,
+    AdhocId, AgentId, AgentName, BlobId, FeatureId, GateName, JobId, LaneName, LockName, Oid,
+    ProjectId, QuestionId, QueueKey, RoleName, RunId,
 };
 use tidegate_core::time::{BootMs, WallMs};
 
@@ -34,6 +34,7 @@ named!(
     FeatureId by |text: String| FeatureId::new(text).map_err(|e| refused(&e)),
     GateName by |text: String| GateName::new(text).map_err(|e| refused(&e)),
     LaneName by |text: String| LaneName::new(text).map_err(|e| refused(&e)),
+    LockName by |text: String| LockName::new(text).map_err(|e| refused(&e)),
     ProjectId by |text: String| ProjectId::new(text).map_err(|e| refused(&e)),
     RoleName by |text: String| RoleName::new(text).map_err(|e| refused(&e)),
     CommandId by |text: String| CommandId::new(text).map_err(|e| refused(&e)),

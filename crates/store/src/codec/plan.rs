@@ -70,6 +70,7 @@ record!(FeatureSpec {
     prompt "prompt",
     needs "needs",
     paths "paths",
+    locks (later "locks"),
     gates "gates",
     agent "agent",
     crew (or_default "crew"),

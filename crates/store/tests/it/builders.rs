@@ -102,6 +102,7 @@ pub(crate) fn plan_work(review: ReviewPolicy) -> Work {
         prompt: prompt.clone(),
         needs: needs.iter().map(|id| FeatureId::new(*id).unwrap()).collect(),
         paths: vec!["src/**".into()],
+        locks: vec![tidegate_core::ids::LockName::new("db").unwrap()],
         gates: vec![GateName::new("test").unwrap()],
         agent: None,
         crew: BTreeMap::new(),

@@ -10,8 +10,8 @@ use tidegate_core::launcher::{
 use tidegate_core::plan::Role;
 use tidegate_core::run::{
     CaptureOutcome, Captured, CommitOutcome, ConflictOutcome, Effect, EffectKey, Grant, Ingested,
-    Input, InspectOutcome, MergeOutcome, Merged, PlannedChange, Report, ResultOutcome,
-    RollbackOutcome, Run, Tested, TypeOutcome, UpdateOutcome, WorktreeOutcome,
+    Input, InspectOutcome, LockAhead, LockWait, MergeOutcome, Merged, PlannedChange, Report,
+    ResultOutcome, RollbackOutcome, Run, Tested, TypeOutcome, UpdateOutcome, WorktreeOutcome,
 };
 use tidegate_core::time::WallMs;
 
@@ -286,7 +286,15 @@ fn captured(chance: &mut Chance) -> Captured {
 }
 
 fn grant(chance: &mut Chance, run: &Run, feature: FeatureId) -> Grant {
-    match chance.below(3) {
+    match chance.below(4) {
+        3 => {
+            let lock = tidegate_core::ids::LockName::new("db").unwrap();
+            let (run, held) = (run.id.clone(), chance.one_in(2).then_some(WallMs(4)));
+            let ticket = u64::try_from(chance.below(3)).unwrap();
+            let ahead = Some(LockAhead { lock, run, feature: feature.clone(), held });
+            let wait = LockWait { ticket, ahead };
+            Grant::Line { feature, wait }
+        }
         0 => Grant::Slot { feature },
         1 => {
             let gate = run.startable_gates(&feature).first().map(|gate| (*gate).clone());

@@ -1,6 +1,6 @@
 //! What a seed's clients submit: plans and launchers of many shapes, into several queues.
 
-use tidegate_core::ids::{AdhocId, GateName, InvalidName, LaneName, RoleName};
+use tidegate_core::ids::{AdhocId, GateName, InvalidName, LaneName, LockName, RoleName};
 use tidegate_core::launcher::Selection;
 use tidegate_core::plan::{
     CollisionPolicy, CommitRule, GateRun, GateSpec, IntegrityPolicy, OnFailure, PlanSpec,
@@ -125,6 +125,9 @@ fn plan(dice: &mut Dice) -> Result<(Work, Blobs), InvalidName> {
             }
             if dice.percent(10) {
                 feature.gates.clear();
+            }
+            if dice.percent(20) {
+                feature.locks.extend(LockName::new(if dice.percent(70) { "db" } else { "quay" }));
             }
             if at > 0 && dice.percent(35) {
                 feature.needs.push(ids[dice.index(at)].clone());

@@ -43,6 +43,7 @@ pub(crate) fn plan(review: ReviewPolicy) -> Work {
         prompt: blob_id(b"pinned"),
         needs: needs.iter().map(|id| feature_id(id)).collect(),
         paths: Vec::new(),
+        locks: Vec::new(),
         gates: vec![GateName::new("test").unwrap()],
         agent: None,
         crew: BTreeMap::new(),

@@ -18,9 +18,9 @@ use tidegate_core::time::{BootMs, WallMs};
 use tidegate_core::told::{Class, Outcome, Told, Usage};
 
 use super::parts::{
-    agent, agent_end, blocks, exit, exits, feature, feedbacks, furnished, gate, inspection, job,
-    journal, merged, oid, paths, planned, purposes, registrations, run_id, settlements, started,
-    tested,
+    agent, agent_end, blocks, exit, exits, feature, feedbacks, furnished, gate, in_line,
+    inspection, job, journal, lock, merged, oid, paths, planned, purposes, registrations, run_id,
+    settlements, started, tested,
 };
 use super::works::{classes, works};
 
@@ -169,6 +169,8 @@ fn feature_events() -> Vec<Event> {
     let wait = Wait { until: BootMs(9_000), ms: 2_000, about: WallMs(11_000) };
     let mut events = vec![
         Event::FeatureAdmitted { feature: f() },
+        Event::LocksAwaited { feature: f(), wait: in_line() },
+        Event::LocksTaken { feature: f(), locks: vec![lock()], at: WallMs(5) },
         Event::WorktreeReady { feature: f(), path: "/w".into(), base: oid('a') },
         Event::WorktreeFurnished { feature: f(), furnished: furnished() },
         Event::WorktreeSetUp { feature: f(), job: job(2) },

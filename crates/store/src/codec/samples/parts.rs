@@ -5,14 +5,14 @@
 use std::collections::BTreeMap;
 
 use tidegate_core::exit::{Exit, Identity, Reason, Started};
-use tidegate_core::ids::{AgentId, FeatureId, GateName, JobId, Oid, RoleName, RunId};
+use tidegate_core::ids::{AgentId, FeatureId, GateName, JobId, LockName, Oid, RoleName, RunId};
 use tidegate_core::launcher::{
     AgentDisposition, AgentEnd, AgentProcess, End, Finalized, Journal, Registered, Settled, Source,
 };
 use tidegate_core::plan::Role;
 use tidegate_core::run::{
-    Block, FeatureState, Feedback, Finding, Inspection, LandStep, Merged, Phase, PlannedChange,
-    Purpose, Round, Tested, WorkStep,
+    Block, FeatureState, Feedback, Finding, InLine, Inspection, LandStep, LockAhead, LockWait,
+    Merged, Phase, PlannedChange, Purpose, Round, Tested, WorkStep,
 };
 use tidegate_core::time::WallMs;
 use tidegate_core::workplace::{Furnished, Hook, NotCopied};
@@ -275,4 +275,19 @@ pub(super) fn settlements() -> Vec<Settled> {
         settled(End::Failed, Source::ProgressJournal),
         settled(End::Cancelled { actor: "user".into() }, Source::Nothing),
     ]
+}
+
+pub(super) fn in_line() -> InLine {
+    let ahead = LockAhead {
+        lock: lock(),
+        run: job(1).run().clone(),
+        feature: feature("board"),
+        held: Some(WallMs(6)),
+    };
+    let wait = LockWait { ticket: 7, ahead: Some(ahead) };
+    InLine { wait, since: WallMs(9) }
+}
+
+pub(super) fn lock() -> LockName {
+    LockName::new("db").unwrap()
 }

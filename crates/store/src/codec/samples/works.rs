@@ -19,12 +19,13 @@ use tidegate_core::plan::{
     WaveSpec,
 };
 use tidegate_core::run::{Added, Feature, Plan, Work};
+use tidegate_core::time::WallMs;
 use tidegate_core::told::Class;
 use tidegate_core::workplace::{HookSpec, LfsPolicy, SubmodulePolicy, WorktreeSpec};
 
 use super::parts::{
-    agent, exit, feature, feature_states, feedbacks, furnished, gate, job, journal, paths,
-    registrations, settlements, tested,
+    agent, exit, feature, feature_states, feedbacks, furnished, gate, in_line, job, journal, lock,
+    paths, registrations, settlements, tested,
 };
 
 pub(super) fn launcher_spec(style: SelectionStyle) -> LauncherSpec {
@@ -140,21 +141,25 @@ pub(super) fn classes() -> [Class; 10] {
     ]
 }
 
-pub(super) fn plan_spec() -> PlanSpec {
-    let blob = crate::chain::blob_id(b"x");
-    let scribe = AgentName::new("scribe").unwrap();
-    let spec = FeatureSpec {
+fn feature_spec() -> FeatureSpec {
+    FeatureSpec {
         title: "t".into(),
-        prompt: blob.clone(),
+        prompt: crate::chain::blob_id(b"x"),
         needs: vec![feature("berths")],
         paths: paths(),
+        locks: vec![lock()],
         gates: vec![gate()],
-        agent: Some(scribe.clone()),
+        agent: AgentName::new("scribe").ok(),
         crew: BTreeMap::new(),
         allow_no_change: true,
         iterations_max: 6,
         attempts_max: 3,
-    };
+    }
+}
+
+pub(super) fn plan_spec() -> PlanSpec {
+    let blob = crate::chain::blob_id(b"x");
+    let scribe = AgentName::new("scribe").unwrap();
     let env = || BTreeMap::from([("K".to_owned(), "v".to_owned())]);
     let agent_spec = |prompt| AgentSpec {
         argv: paths(),
@@ -172,7 +177,7 @@ pub(super) fn plan_spec() -> PlanSpec {
         config: Some(blob),
         target: "refs/heads/main".into(),
         waves: vec![WaveSpec { number: 1, name: "w".into(), features: vec![feature("berths")] }],
-        features: BTreeMap::from([(feature("berths"), spec)]),
+        features: BTreeMap::from([(feature("berths"), feature_spec())]),
         agents: BTreeMap::from([
             (scribe.clone(), agent_spec(PromptChannel::Stdin)),
             (AgentName::new("b").unwrap(), agent_spec(PromptChannel::Argv)),
@@ -245,6 +250,8 @@ pub(super) fn works() -> Vec<Work> {
                 feedback,
                 tested: Some(tested()),
                 furnished: furnished(),
+                locked: Some(WallMs(3)),
+                in_line: Some(in_line()),
                 ..Feature::default()
             },
         )

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use tidegate_core::ids::QueueKey;
-use tidegate_core::run::{JobState, Purpose, Run, Status};
+use tidegate_core::ids::{FeatureId, LockName, QueueKey};
+use tidegate_core::run::{Feature, FeatureState, JobState, Purpose, Run, Status};
 
 use super::super::course::World;
 
@@ -16,6 +16,7 @@ impl World {
         let mut features = 0_u32;
         let mut gates = 0_u32;
         let mut slots = BTreeSet::new();
+        let mut locks = BTreeMap::new();
         let mut broken = None;
         for run in daemon.engine.runs() {
             if matches!(run.status, Status::Pending) {
@@ -30,6 +31,11 @@ impl World {
                 features += held;
                 if held > spec.active_max {
                     broken = Some(format!("caps: {held} features of {} are active", run.id));
+                }
+            }
+            for (id, lock) in locked(run) {
+                if let Some(other) = locks.insert((&run.queue.project, lock), (&run.id, id)) {
+                    broken = Some(format!("{id} of {} and {other:?} have {lock}", run.id));
                 }
             }
             for (id, job) in &run.jobs {
@@ -48,6 +54,22 @@ impl World {
             self.fail(|| why);
         }
     }
+}
+
+/// The features of a run that are at work, and what they must have for themselves meanwhile.
+fn locked(run: &Run) -> impl Iterator<Item = (&FeatureId, &LockName)> {
+    let at_work = |(id, feature): (&FeatureId, &Feature)| {
+        let begun = feature.state != FeatureState::Queued && !feature.is_terminal();
+        begun.then(|| id.clone())
+    };
+    let at_work: BTreeSet<FeatureId> = run
+        .plan()
+        .into_iter()
+        .flat_map(|(_, plan)| plan.features.iter().filter_map(at_work))
+        .collect();
+    let specs = run.plan().into_iter().flat_map(|(spec, _)| &spec.features);
+    let specs = specs.filter(move |(id, _)| at_work.contains(*id));
+    specs.flat_map(|(id, spec)| spec.locks.iter().map(move |lock| (id, lock)))
 }
 
 /// A run in a few lines, for the report of a failure.
