@@ -1,7 +1,8 @@
 //! Who is next: queues give turns to runs, and running runs get slots, gates and targets.
 //!
 //! A pure function over a snapshot of the running and pending runs. A queue goes by priority, then
-//! first come, first served; running runs by the sequence of the run, then by the order of its plan.
+//! first come, first served; running runs by the sequence of the run, then by the order of its plan. Only the target goes
+//! to the feature of a run that began to wait for it first: who is sent back and comes again stands behind the others.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -64,6 +65,7 @@ pub fn grants<'a>(runs: impl Iterator<Item = &'a Run> + Clone, caps: Caps) -> Ve
     for run in runs.filter(|run| run.goes_on()) {
         let Some((spec, plan)) = run.plan() else { continue };
         let barrier = Barrier::of(spec, plan);
+        let next = run.next_to_land();
         for (wave, id) in spec.in_order() {
             let Some(feature) = plan.features.get(id) else { continue };
             let ready = match &feature.state {
@@ -83,6 +85,7 @@ pub fn grants<'a>(runs: impl Iterator<Item = &'a Run> + Clone, caps: Caps) -> Ve
             }
             let grants = match feature.state.round() {
                 Some(_) => held.give_gates(run, id, caps),
+                None if feature.state.awaits_target() && next != Some(id) => Vec::new(),
                 None => Vec::from_iter(held.give(run, id, &feature.state, spec.active_max, caps)),
             };
             given.extend(grants.into_iter().map(|grant| (run.id.clone(), grant)));

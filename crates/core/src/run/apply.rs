@@ -34,6 +34,7 @@ impl Run {
             messages: BTreeMap::new(),
             trails: BTreeMap::new(),
             registrations: 0,
+            queued_up: 0,
         }
     }
 
@@ -207,6 +208,10 @@ impl Run {
             feature.apply(event, trail);
             let is_new = feature.state != before;
             trail.turns += u32::from(is_new);
+            if is_new && feature.state.awaits_target() {
+                self.queued_up += 1;
+                trail.place = self.queued_up;
+            }
             feature.reviews += u32::from(is_new && feature.state.asks_for_consent());
         }
     }

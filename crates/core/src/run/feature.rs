@@ -81,6 +81,8 @@ pub(super) struct Trail {
     pub(super) setting_up: Option<String>,
     /// The making that an agent was let into last.
     pub(super) worked_in: Option<String>,
+    /// Where it stands among those that wait for the target: the smallest is next.
+    pub(super) place: u32,
 }
 
 /// A commit and its tree: what a gate is about.

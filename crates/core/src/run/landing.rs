@@ -5,8 +5,26 @@ use super::event::Event;
 use super::feature::{FeatureState, LandStep, Merged};
 use super::input::Rejected;
 use super::outcome::{MergeOutcome, UpdateOutcome};
+use super::state::Run;
 use super::step::Draft;
 use crate::ids::{FeatureId, Oid};
+
+impl Run {
+    /// The feature that began to wait for the target first, of those that do.
+    pub fn next_to_land(&self) -> Option<&FeatureId> {
+        let (_, plan) = self.plan()?;
+        let waiting = plan.features.iter().filter(|(_, feature)| feature.state.awaits_target());
+        let place = |id: &FeatureId| self.trails.get(id).map_or(0, |trail| trail.place);
+        waiting.map(|(id, _)| id).min_by_key(|id| place(id))
+    }
+}
+
+impl FeatureState {
+    /// Whether it waits for its turn at the target.
+    pub fn awaits_target(&self) -> bool {
+        *self == Self::Landing(LandStep::AwaitingTarget)
+    }
+}
 
 impl Draft {
     /// Records consent, and the landing at once where there is nothing to change.

@@ -55,6 +55,8 @@ pub struct Run {
     pub(super) trails: BTreeMap<FeatureId, Trail>,
     /// Registrations of agents so far: tells one sweep of them from the next.
     pub(super) registrations: u32,
+    /// Times that a feature began to wait for the target: who came first lands first.
+    pub(super) queued_up: u32,
 }
 
 /// Where a run stands.

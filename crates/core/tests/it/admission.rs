@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use tidegate_core::admission::{Caps, Place, grants};
 use tidegate_core::ids::RunId;
 use tidegate_core::run::{
-    CommitOutcome, Grant, Input, Plan, Report, Run, Tested, Work, WorktreeOutcome,
+    CommitOutcome, Grant, Input, MergeOutcome, Plan, Report, Run, Tested, Work, WorktreeOutcome,
 };
 
 use crate::fixture::{
@@ -48,7 +48,7 @@ fn given(runs: &[Run], caps: Caps) -> Vec<String> {
 }
 
 /// Takes the features to the gates of their branch: `a`, `b` and so on get a commit each.
-fn build(run: &mut Run, ids: &[&str]) {
+pub(crate) fn build(run: &mut Run, ids: &[&str]) {
     for (n, id) in ids.iter().enumerate() {
         let feature = || fid(id);
         take(run, &Input::Grant(Grant::Slot { feature: feature() }));
@@ -137,6 +137,21 @@ fn target_has_one_landing_at_a_time_over_all_runs() {
     assert_eq!(targets(&runs), ["0 target a"]);
     take(&mut runs[0], &Input::Grant(Grant::Target { feature: fid("a") }));
     assert!(targets(&runs).is_empty());
+}
+
+#[test]
+fn target_goes_to_whoever_began_to_wait_for_it_first() {
+    let shape = Shape { gates: 0, active_max: 5, ..wide() };
+    let mut runs = claimed(1, &shape);
+    build(&mut runs[0], &["c", "b", "a"]);
+    for id in ["c", "b", "a"] {
+        let given = grants(runs.iter(), CAPS);
+        let next = (runs[0].id.clone(), Grant::Target { feature: fid(id) });
+        assert!(given.contains(&next), "{id}: {given:?}");
+        take(&mut runs[0], &Input::Grant(Grant::Target { feature: fid(id) }));
+        let outcome = MergeOutcome::AlreadyThere { commit: oid(1) };
+        take(&mut runs[0], &Input::Report(Report::Merge { feature: fid(id), outcome }));
+    }
 }
 
 #[test]

@@ -31,4 +31,5 @@ mod rounds;
 mod supervisor;
 mod tape;
 mod telling;
+mod train;
 mod verdict;
