@@ -20,6 +20,7 @@ mod inside;
 mod launcher_files;
 mod logs;
 mod output;
+mod providers;
 mod read;
 mod render;
 mod repair;

@@ -29,9 +29,9 @@ pub use node::{Entry, Node, Table, Value};
 pub use plan::{FeatureDoc, ParsedPlan, PlanDoc, WaveDoc, parse_plan};
 pub use resolve::{AssumedNeed, Resolved, Selection, blob_id, check, resolve, resolve_after};
 pub use settings::{
-    AgentEntry, Config, ConfigFiles, ENVIRONMENT, GateEntry, LauncherEntry, LauncherSelection,
-    Layer, Layered, NamedFile, Origin, Override, Place, ProfileEntry, RoleEntry, Shown, Sourced,
-    branch_ref, builtin_entry, environment_overrides, load_config, provider_names,
+    AgentEntry, Capabilities, Config, ConfigFiles, ENVIRONMENT, GateEntry, LauncherEntry,
+    LauncherSelection, Layer, Layered, NamedFile, Origin, Override, Place, ProfileEntry, RoleEntry,
+    Shown, Sourced, branch_ref, builtin_entry, environment_overrides, load_config, provider_names,
 };
 pub use source::Source;
 pub use span::{Span, Spanned};

@@ -26,6 +26,6 @@ pub use tidegate_core::{ids, launcher, time};
 pub use tidegate_git::Git;
 pub use tidegate_process::control as terminal;
 pub use tidegate_process::{
-    ShimProgram, close_inherited_descriptors, identity, kernel, output, peer, shim,
+    ShimProgram, close_inherited_descriptors, helper, identity, kernel, output, peer, shim,
 };
 pub use tidegate_store::{OpenError, verify};

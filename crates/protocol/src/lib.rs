@@ -17,6 +17,7 @@ mod lane;
 mod people;
 mod problem;
 mod project;
+mod provider;
 mod request;
 mod review;
 mod run;
@@ -52,6 +53,7 @@ pub use people::{
 };
 pub use problem::{Details, Envelope, Problem};
 pub use project::{ProjectDoc, ProjectList};
+pub use provider::{CapabilitiesDoc, ProviderDoc, ProvidersDoc};
 pub use request::{
     ApproveRequest, DenyRequest, LanesRequest, MoveProjectRequest, PauseRequest, PriorityRequest,
     ProjectRequest, RetryRequest, RollbackRequest, StartAgentRequest, StopDaemonRequest,

@@ -9,8 +9,8 @@ use crate::output::Exit;
 use crate::verbs::{
     agent, answer, approve, ask, attach, cancel, cleanup, completions, config, costs, daemon,
     delete, deny, doctor, events, explain, hold, inbox, init, lane, list, logs, man, pause, plan,
-    priority, progress, project, restore, resume, retry, review, rollback, run, send, status,
-    submit, wait,
+    priority, progress, project, providers, restore, resume, retry, review, rollback, run, send,
+    status, submit, wait,
 };
 
 /// What is to be done.
@@ -47,6 +47,7 @@ pub(super) enum Verb {
     Delete(delete::Args),
     Plan(plan::Args),
     Project(project::Args),
+    Providers(providers::Args),
     Daemon(daemon::Args),
     Agent(agent::Args),
     Progress(progress::Args),
@@ -96,6 +97,7 @@ impl Verb {
             Self::Delete(args) => args.run(context),
             Self::Plan(args) => args.run(context),
             Self::Project(args) => args.run(context),
+            Self::Providers(args) => args.run(context),
             Self::Daemon(args) => args.run(context),
             Self::Agent(args) => args.run(context),
             Self::Progress(args) => args.run(context),

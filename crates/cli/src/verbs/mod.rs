@@ -30,6 +30,7 @@ pub(crate) mod plan;
 pub(crate) mod priority;
 pub(crate) mod progress;
 pub(crate) mod project;
+pub(crate) mod providers;
 pub(crate) mod restore;
 pub(crate) mod resume;
 pub(crate) mod retry;

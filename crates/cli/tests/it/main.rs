@@ -54,6 +54,7 @@ mod plan_stage;
 mod plan_waves;
 mod plan_worktrees;
 mod power;
+mod providers;
 mod queues;
 mod readers;
 mod restores;

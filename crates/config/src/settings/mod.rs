@@ -4,6 +4,7 @@ mod agent;
 mod apply;
 mod branch;
 mod builtin;
+mod capabilities;
 mod config;
 mod draft;
 mod layered;
@@ -16,6 +17,7 @@ mod worktree;
 
 pub use branch::branch_ref;
 pub use builtin::{builtin_entry, provider_names};
+pub use capabilities::Capabilities;
 pub use config::{
     AgentEntry, Config, GateEntry, LauncherEntry, LauncherSelection, Place, ProfileEntry,
     RoleEntry, Sourced,
