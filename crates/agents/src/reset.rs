@@ -89,7 +89,10 @@ pub(crate) fn resolve(reset: Reset, told: WallMs, offset_s: i32) -> Option<WallM
             let local = i128::from(told.0) + i128::from(offset_s) * 1000;
             let day = i128::from(DAY_MS);
             let wanted = i128::from(minutes) * i128::from(MINUTE_MS);
-            let ahead = (wanted - local).rem_euclid(day);
+            let passed = (local - wanted).rem_euclid(day);
+            // Without seconds, the minute that is on is not tomorrow's: its end is meant.
+            let minute = i128::from(MINUTE_MS);
+            let ahead = if passed < minute { minute - passed } else { day - passed };
             told.0.saturating_add(u64::try_from(ahead).ok()?)
         }
     };
@@ -184,7 +187,8 @@ mod tests {
             ("limit resets at 2026-11-30T15:46:54Z", Some(3_600)),
             ("until 2026-11-30T16:46:54.123+01:00", Some(3_600)),
             ("or try again at 3:46 PM.", Some(3_546)),
-            ("try again at 2:46 PM.", Some(86_346)),
+            ("try again at 2:46 PM.", Some(6)),
+            ("try again at 2:45 PM.", Some(86_286)),
             ("resets at 4pm", Some(4_386)),
             ("try again at Dec 1st, 2026 2:46 PM.", Some(86_346)),
             ("try again later", None),
@@ -198,7 +202,8 @@ mod tests {
     #[test]
     fn a_time_of_day_is_that_of_the_clocks_there() {
         assert_eq!(wait_s("try again at 4:46 PM", 3_600), Some(3_546));
-        assert_eq!(wait_s("try again at 12:46 PM", -7_200), Some(86_346));
+        assert_eq!(wait_s("try again at 12:46 PM", -7_200), Some(6));
+        assert_eq!(wait_s("try again at 12:45 PM", -7_200), Some(86_286));
         assert_eq!(wait_s("try again at Nov 30th, 2026 4:46 PM", 3_600), Some(3_546));
     }
 

@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
+mod agents;
 mod tally;
 mod tools;
 
@@ -21,10 +22,12 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let deny_skips = arguments.iter().any(|argument| argument == "--deny-skips");
     let filters = arguments.iter().filter(|argument| *argument != "--deny-skips");
     tools::install()?;
+    agents::install()?;
     let binary = build()?;
     let mut tests = crate::workspace::cargo(&["test", "--workspace", "--no-fail-fast"]);
     tests.args(["--features", "tidegate/failpoints", "--", "--show-output"]);
     tests.args(filters).env("TIDEGATE_BIN", binary);
+    tests.env("TIDEGATE_AGENTS", agents::folder()?);
     let (tally, ended_well) = follow(tests)?;
     println!("\n{tally}");
     let unexpected = tally.unexpected_skips(ALLOWED);

@@ -5,6 +5,7 @@ mod desk;
 mod dice;
 mod home;
 mod namespace;
+mod network;
 mod output;
 mod processes;
 mod repo;
@@ -16,6 +17,7 @@ pub(crate) use desk::Desk;
 pub(crate) use dice::Dice;
 pub(crate) use home::Home;
 pub(crate) use namespace::namespace;
+pub(crate) use network::in_own_network;
 pub(crate) use output::Output;
 #[cfg(feature = "failpoints")]
 pub(crate) use processes::proved_signal;

@@ -1,0 +1,84 @@
+//! What an agent asks its model, as far as the three protocols have it in common.
+
+use serde_json::Value;
+
+/// A vendor's protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Protocol {
+    /// Anthropic's messages.
+    Messages,
+    /// `OpenAI`'s responses.
+    Responses,
+    /// `OpenAI`'s chat completions, which others speak too.
+    Chat,
+}
+
+impl Protocol {
+    /// The one that is spoken at a path.
+    pub(super) fn at(path: &str) -> Option<Self> {
+        let path = path.split('?').next().unwrap_or_default();
+        let ends = [
+            ("/messages", Self::Messages),
+            ("/responses", Self::Responses),
+            ("/chat/completions", Self::Chat),
+        ];
+        ends.iter().find(|(end, _)| path.ends_with(end)).map(|(_, protocol)| *protocol)
+    }
+}
+
+/// One request.
+#[derive(Debug, Clone)]
+pub(crate) struct Question {
+    /// How it is asked.
+    pub(crate) protocol: Protocol,
+    /// All of it.
+    pub(crate) body: Value,
+}
+
+impl Question {
+    /// Results of tools that the conversation holds, as text.
+    pub(crate) fn results(&self) -> Vec<String> {
+        let list = |key: &str| self.body[key].as_array().cloned().unwrap_or_default();
+        let found: Vec<Value> = match self.protocol {
+            Protocol::Messages => {
+                let blocks =
+                    list("messages").into_iter().filter_map(|m| m["content"].as_array().cloned());
+                blocks.flatten().filter(|block| block["type"] == "tool_result").collect()
+            }
+            Protocol::Responses => {
+                let is_result = |item: &Value| {
+                    item["type"].as_str().is_some_and(|kind| kind.ends_with("_call_output"))
+                };
+                list("input").into_iter().filter(is_result).collect()
+            }
+            Protocol::Chat => {
+                list("messages").into_iter().filter(|message| message["role"] == "tool").collect()
+            }
+        };
+        found.iter().map(Value::to_string).collect()
+    }
+
+    /// The tools that the model may use: each a definition of the vendor's form.
+    pub(super) fn tools(&self) -> Vec<Value> {
+        let tools = self.body["tools"].as_array().cloned().unwrap_or_default();
+        match self.protocol {
+            Protocol::Messages | Protocol::Responses => tools,
+            Protocol::Chat => tools.into_iter().map(|tool| tool["function"].clone()).collect(),
+        }
+    }
+
+    /// Whether it is about the work: requests without tools are for titles and the like.
+    pub(crate) fn is_of_the_work(&self) -> bool {
+        !self.tools().is_empty()
+    }
+
+    /// Whether the answer is to come piece by piece.
+    pub(super) fn streams(&self) -> bool {
+        self.body["stream"] == true
+    }
+
+    /// Whether a text stands anywhere in it.
+    pub(crate) fn holds(&self, text: &str) -> bool {
+        self.body.to_string().contains(text)
+    }
+}

@@ -1,0 +1,211 @@
+//! Real agents, driven by the product from end to end: their own programs of pinned versions, with a
+//! model that plays a script on loopback, in folders of their own, with a key that is none.
+
+mod crew;
+mod pinned;
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use serde_json::json;
+
+use crate::harness::{end, is_gone, until};
+use crate::model::{Act, Script, Trouble};
+use crate::plan_stage::Stage;
+use crew::Crew;
+
+const TEXT: &str = "moored\n";
+
+/// A file is written, then the turn ends.
+fn writes() -> Script {
+    Script::new(&[Act::Write { path: "quay.txt", text: TEXT }, Act::Say("The file is there.")])
+}
+
+/// The work of one attempt has landed, and no attempt failed.
+fn landed(crew: &Crew) {
+    let document = crew.ends("completed");
+    assert_eq!(crew.stage.on_target("quay.txt").as_deref(), Some(TEXT), "{document:#}");
+    assert_eq!(crew.count("attempt-failed"), 0, "{}", crew.stage.story(&crew.run));
+}
+
+fn edits_and_lands(name: &str) {
+    Crew::with(name, writes(), |crew| {
+        let document = crew.ends("completed");
+        landed(&crew);
+        let asked = crew.model.asked();
+        assert_eq!(asked.len(), 2);
+        assert!(asked[0].holds("Do the work.") && asked[1].results().len() == 1);
+        let used = &Crew::feature(&document)["usage"];
+        assert!(used["output"].as_u64() >= Some(68), "{used}");
+        crew.close();
+    });
+}
+
+fn rate_limited_then_lands(name: &str) {
+    Crew::with(name, writes().but(0, 1, Trouble::Rate(1)), |crew| {
+        landed(&crew);
+        assert_eq!(crew.model.asked().len(), 3);
+        crew.close();
+    });
+}
+
+fn server_error_then_lands(name: &str) {
+    Crew::with(name, writes().but(0, 1, Trouble::Server), |crew| {
+        landed(&crew);
+        assert_eq!(crew.model.asked().len(), 3);
+        crew.close();
+    });
+}
+
+fn killed_in_mid_turn_goes_on_in_the_same_conversation(name: &str) {
+    // The result holds a word that the call does not.
+    let tool = "echo moored > quay.txt && echo berth-$((40 + 2))";
+    let script = Script::new(&[Act::Run(tool), Act::Say("The file is there.")]);
+    Crew::with(name, script.but(1, 1, Trouble::Hang), |crew| {
+        crew.at_question(2);
+        crew.until_history_holds("berth-42");
+        let agents = crew.processes();
+        assert!(!agents.is_empty(), "no process of the agent");
+        agents.into_iter().for_each(end);
+        crew.ends("completed");
+        assert_eq!(crew.stage.on_target("quay.txt").as_deref(), Some(TEXT));
+        let asked = crew.model.asked();
+        assert_eq!(asked.len(), 3, "the finished tool was not called again");
+        let last = asked.last().unwrap();
+        let kept = last.results();
+        assert!(kept.len() == 1 && kept[0].contains("berth-42"), "{kept:?}");
+        assert!(last.holds("Do the work.") && last.holds("You were interrupted"), "{last:?}");
+        let begun = crew.stage.home.events_of(&crew.run, "session-begun");
+        let first = &begun[0]["conversation"]["id"];
+        assert!(begun.iter().all(|begun| begun["conversation"]["id"] == *first), "{begun:?}");
+        crew.close();
+    });
+}
+
+fn refused_login_asks_once(name: &str) {
+    Crew::with(name, writes().but(0, usize::MAX, Trouble::Auth), |crew| {
+        let document = crew.stage.needs_person(&crew.run);
+        let blocked = &Crew::feature(&document)["blocked"]["reason"];
+        assert_eq!(blocked, "auth", "{document:#}");
+        assert_eq!(document["attention"].as_array().unwrap().len(), 1);
+        crew.model.mend();
+        crew.stage.home.run(&["retry", &crew.run, "--feature", "quay"]).ends_with(0);
+        crew.ends("completed");
+        assert_eq!(crew.stage.on_target("quay.txt").as_deref(), Some(TEXT));
+        crew.close();
+    });
+}
+
+fn usage_limit_parks_and_counts_no_attempt(name: &str) {
+    if name == "codex" {
+        return parks_until_the_minute_that_is_told(name);
+    }
+    // Claude Code sits a wait of seconds out once by itself.
+    let times = if name == "claude" { 2 } else { 1 };
+    Crew::with(name, writes().but(0, times, Trouble::Usage(3)), |crew| {
+        crew.ends("completed");
+        let limits = crew.stage.home.events_of(&crew.run, "limited");
+        assert_eq!(limits.len(), 1, "{}", crew.stage.story(&crew.run));
+        assert_eq!(limits[0]["limit"]["class"], "usage_limit", "{limits:?}");
+        landed(&crew);
+        crew.close();
+    });
+}
+
+/// A time of reset without seconds: the test does not wait for it.
+fn parks_until_the_minute_that_is_told(name: &str) {
+    Crew::with(name, writes().but(0, 1, Trouble::Usage(3)), |crew| {
+        let parked = |_: &_| crew.count("limited") == 1;
+        let document = crew.stage.home.until(&crew.run, "parked", parked);
+        let limit = &crew.stage.home.events_of(&crew.run, "limited")[0]["limit"];
+        assert_eq!((&limit["class"], &limit["told"]), (&json!("usage_limit"), &json!(true)));
+        assert!(limit["ms"].as_u64() <= Some(70_000), "{limit}");
+        assert_eq!(crew.count("attempt-failed"), 0, "{document:#}");
+        crew.stage.home.run(&["cancel", &crew.run]).ends_with(0);
+        crew.ends("cancelled");
+        crew.close();
+    });
+}
+
+fn cancelled_in_a_tool_leaves_nothing_alive(name: &str) {
+    let tool = "echo $$ > $T/tool.new && mv $T/tool.new $T/tool; sleep 1000";
+    Crew::with(name, Script::new(&[Act::Run(tool), Act::Say("Never said.")]), |crew| {
+        let tool = crew.stage.home.pid("tool");
+        assert!(!crew.processes().is_empty() && !is_gone(tool));
+        crew.stage.home.run(&["cancel", &crew.run]).ends_with(0);
+        let document = crew.ends("cancelled");
+        assert_eq!(Crew::feature(&document)["state"], json!("cancelled"), "{document:#}");
+        until("the end of the tool", || is_gone(tool).then_some(()));
+        assert_eq!(Stage::left(&crew.run), [0; 0]);
+        crew.close();
+    });
+}
+
+/// Tests, one for each agent and case, and what the table of the documentation says of them.
+macro_rules! agents {
+    ($($name:ident { $($case:ident: $note:literal,)* })*) => {
+        $(mod $name {
+            $(#[test]
+            fn $case() {
+                super::$case(stringify!($name));
+            })*
+        })*
+
+        const SHOWN: &[(&str, &[(&str, &str)])] =
+            &[$((stringify!($name), &[$((stringify!($case), $note)),*])),*];
+    };
+}
+
+agents! {
+    claude {
+        edits_and_lands: "yes",
+        rate_limited_then_lands: "yes",
+        server_error_then_lands: "yes",
+        usage_limit_parks_and_counts_no_attempt: "yes; with a key, it tells a time of reset only where the error's text does",
+        refused_login_asks_once: "yes",
+        killed_in_mid_turn_goes_on_in_the_same_conversation: "yes; what a tool gave in the last moment before may be lost to it",
+        cancelled_in_a_tool_leaves_nothing_alive: "yes",
+    }
+    codex {
+        edits_and_lands: "yes",
+        rate_limited_then_lands: "yes",
+        server_error_then_lands: "yes",
+        usage_limit_parks_and_counts_no_attempt: "yes; it tells the minute of a reset, not the second",
+        refused_login_asks_once: "yes",
+        killed_in_mid_turn_goes_on_in_the_same_conversation: "yes",
+        cancelled_in_a_tool_leaves_nothing_alive: "yes",
+    }
+    pi {
+        edits_and_lands: "yes",
+        rate_limited_then_lands: "yes",
+        server_error_then_lands: "yes",
+        usage_limit_parks_and_counts_no_attempt: "yes, with a time of reset where the error's text has one",
+        refused_login_asks_once: "yes",
+        killed_in_mid_turn_goes_on_in_the_same_conversation: "yes",
+        cancelled_in_a_tool_leaves_nothing_alive: "yes",
+    }
+}
+
+/// The table of `docs/agents.md`: a row for each case.
+fn table() -> String {
+    let mut lines = vec!["| |".to_owned(), "|---|".to_owned()];
+    for (name, cases) in SHOWN {
+        let _ = write!(lines[0], " `{name}` |");
+        lines[1].push_str("---|");
+        for (at, (case, note)) in cases.iter().enumerate() {
+            if lines.len() <= at + 2 {
+                lines.push(format!("| {} |", case.replace('_', " ")));
+            }
+            assert!(lines[at + 2].starts_with(&format!("| {} |", case.replace('_', " "))));
+            let _ = write!(lines[at + 2], " {note} |");
+        }
+    }
+    lines.join("\n")
+}
+
+#[test]
+fn table_of_the_documentation_is_that_of_the_tests() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/agents.md");
+    let page = std::fs::read_to_string(path).unwrap();
+    assert!(page.contains(&table()), "docs/agents.md is to hold:\n{}", table());
+}

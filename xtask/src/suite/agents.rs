@@ -1,0 +1,67 @@
+//! The agents that tests drive: pinned versions from the npm registry, in a folder outside of the clone, each installed
+//! once. Where one cannot be had, why is said, and its tests skip themselves.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail, ensure};
+
+/// What is pinned; the tests read the same.
+const PINS: &str = include_str!("../../../crates/cli/tests/it/real/pins.txt");
+
+/// Where the agents are, or are to come: `TIDEGATE_AGENTS`, else a folder of the user's cache.
+pub(super) fn folder() -> Result<PathBuf> {
+    if let Some(folder) = std::env::var_os("TIDEGATE_AGENTS") {
+        return Ok(folder.into());
+    }
+    let cache = match std::env::var_os("XDG_CACHE_HOME") {
+        Some(cache) => PathBuf::from(cache),
+        None => PathBuf::from(std::env::var_os("HOME").context("no HOME")?).join(".cache"),
+    };
+    Ok(cache.join("tidegate/agents"))
+}
+
+/// Installs what is missing. Nothing is asked of the network for what is there.
+pub(super) fn install() -> Result<()> {
+    let folder = folder()?;
+    for line in PINS.lines().filter(|line| !line.starts_with('#')) {
+        let words: Vec<&str> = line.split(' ').collect();
+        let [name, version, package, program, ..] = words.as_slice() else {
+            bail!("a pin is not whole: {line}")
+        };
+        let place = folder.join(format!("{name}-{version}"));
+        if place.join(program).exists() {
+            continue;
+        }
+        let at = Instant::now();
+        match add(&folder, &place, &format!("{package}@{version}"), program) {
+            Ok(()) => println!("installed {name} {version}, {} s", at.elapsed().as_secs()),
+            Err(why) => println!("skipped: {name} {version} cannot be installed: {why:#}"),
+        }
+    }
+    Ok(())
+}
+
+/// Installs a package beside its place, and moves it there once it is whole.
+fn add(folder: &Path, place: &Path, package: &str, program: &str) -> Result<()> {
+    ensure!(cfg!(target_arch = "x86_64"), "its pinned package is for x86-64 alone");
+    std::fs::create_dir_all(folder)?;
+    let made = tempfile::Builder::new().prefix(".part-").tempdir_in(folder)?;
+    std::fs::write(made.path().join("package.json"), "{\"private\": true}\n")?;
+    let mut npm = Command::new("npm");
+    npm.args(["install", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error"]);
+    npm.args(["--fetch-retries=1", "--fetch-timeout=60000", package]).current_dir(made.path());
+    let output = npm.stdin(Stdio::null()).output().context("cannot start npm")?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "npm: {}", said.lines().next().unwrap_or("it failed"));
+    ensure!(made.path().join(program).exists(), "the package has no {program}");
+    // What is in its place and not whole is of no use; whoever installed it meanwhile is right.
+    if place.exists() && !place.join(program).exists() {
+        std::fs::remove_dir_all(place)?;
+    }
+    match std::fs::rename(made.path(), place) {
+        Err(_) if place.join(program).exists() => Ok(()),
+        moved => moved.context("cannot move it to its place"),
+    }
+}
