@@ -100,6 +100,7 @@ impl Train {
                         let job = newest(&self.run);
                         self.after(MENDING, Deed::Mended(feature, job));
                     }
+                    Grant::Line { .. } => unreachable!("no feature names a lock"),
                 }
             }
         }
