@@ -213,6 +213,12 @@ impl Repo {
 
     /// [`GitError::Missing`] for the first that does not exist.
     pub(crate) fn require_commits(&self, commits: &[&Oid]) -> Result<()> {
+        // One call for all; which one is missing is asked only when one is.
+        let names = commits.iter().map(|commit| format!("{commit}^{{commit}}"));
+        let call = self.read("looking for commits").args(["rev-parse", "--quiet"]).args(names);
+        if call.done()?.success() {
+            return Ok(());
+        }
         for commit in commits {
             if self.resolve(commit.as_str())?.is_none() {
                 return Err(GitError::Missing { what: format!("the commit {commit}") });

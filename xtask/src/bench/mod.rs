@@ -8,6 +8,7 @@ mod crowd;
 mod history;
 mod idle;
 mod job;
+mod landing;
 mod launching;
 mod peer;
 mod plans;
@@ -47,10 +48,11 @@ impl Bench {
 
 type Measure = fn(&Bench) -> Result<Vec<Row>>;
 
-const MEASURES: [(&str, Measure); 9] = [
+const MEASURES: [(&str, Measure); 10] = [
     ("reading", reading::measure),
     ("launching", launching::measure),
     ("plans", plans::measure),
+    ("landing", landing::measure),
     ("idle", idle::measure),
     ("memory", idle::measure_memory),
     ("history", history::measure),

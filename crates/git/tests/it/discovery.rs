@@ -6,7 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tidegate_git::{
-    Done, Ending, Environment, GitError, Identity, IdentitySource, Oid, Repo, StdExec, Version,
+    Done, Ending, Environment, GitError, Identity, IdentitySource, Oid, Repo, RevertCheck, StdExec,
+    Version,
 };
 
 use crate::dying_exec::Canned;
@@ -121,6 +122,17 @@ fn refs_and_ancestry_are_answered() {
     let strange = Oid::new("1".repeat(40)).unwrap();
     assert!(repo.is_ancestor(&strange, &second).is_err());
     assert!(matches!(repo.tree_of(&strange), Err(GitError::Missing { .. })));
+}
+
+#[test]
+fn commit_that_is_missing_among_several_is_named() {
+    let sandbox = Sandbox::new();
+    let (here, strange) = (sandbox.oid("HEAD"), Oid::new("1".repeat(40)).unwrap());
+    let (base, target, feature) = (here.clone(), here.clone(), strange.clone());
+    let check = RevertCheck { base, target, feature, merged: here };
+    let error = sandbox.repo().silent_reverts(&check).unwrap_err();
+    let named = matches!(&error, GitError::Missing { what } if what.contains(strange.as_str()));
+    assert!(named, "{error}");
 }
 
 #[test]
