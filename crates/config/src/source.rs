@@ -34,9 +34,12 @@ impl Source {
             vec![source.diagnostic(Severity::Error, code, &(0..0), message, hint)]
         };
         if bytes.len() > bytes_max {
+            // Whoever read it may have stopped at a bound of its own: how long it is is not known here.
             let message =
-                format!("the file has {} bytes, at most {bytes_max} are read", bytes.len());
-            return Err(whole(Code::FileTooLarge, message, ""));
+                format!("the file has more than {bytes_max} bytes, which is what is read");
+            let hint =
+                "is it the right file? Long texts of features are files of their own (`spec`)";
+            return Err(whole(Code::FileTooLarge, message, hint));
         }
         if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
             let hint = "save it as UTF-8, for instance with `iconv -f UTF-16 -t UTF-8`";

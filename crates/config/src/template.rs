@@ -94,11 +94,12 @@ pub fn config_template(facts: &Facts) -> String {
 # The branch that finished features land on.
 target = {target}
 
-# How a coding agent is started. `prompt` says how it gets its task: \"stdin\", \"argv\" (where argv
-# has {{prompt}}) or \"file\" (where argv has {{prompt_file}}).
+# The coding agent, by a built-in provider: `tidegate providers` lists them. It works in a worktree of its own
+# without asking for permissions, as all of them do; `tidegate config show` tells its whole command. Any other
+# command is an agent, too: argv = [\"./agent.sh\"] with prompt = \"stdin\", \"argv\" (where argv has {{prompt}})
+# or \"file\" (where argv has {{prompt_file}}).
 [agent.claude]
-argv = [\"claude\", \"-p\", \"--dangerously-skip-permissions\"]
-prompt = \"stdin\"
+provider = \"claude\"
 timeout = \"2h\"
 
 # Who builds a feature.

@@ -49,7 +49,8 @@ impl Args {
             Some(target) => Some(checked(target)?),
             None => repository.branch(),
         };
-        let text = settings(repository.root(), target);
+        let test = test_command(repository.root());
+        let text = config_template(&Facts { default_branch: target, test });
         let written = write_new(&path, &text)?;
         if written {
             trust::trust(&home, text.as_bytes())?;
@@ -63,6 +64,7 @@ impl Args {
                 "root": repository.root(),
                 "config": path,
                 "written": written,
+                "testFound": test.is_some(),
                 "trusted": trusted,
                 "plan": plan.exists().then_some(&plan),
                 "planWritten": plan_written,
@@ -75,6 +77,11 @@ impl Args {
             context.out.line(format_args!("{} {}", word(plan_written), plan.display()))?;
         }
         context.out.flush()?;
+        if written && test.is_none() {
+            talk(
+                "warning: no test command was found: the gate `test` checks nothing until you write yours there",
+            );
+        }
         if !trusted {
             talk("next: `tidegate config trust`, once you have read the settings");
         } else if plan_written {
@@ -118,13 +125,12 @@ fn register(home: &Home, root: &Path) -> Result<(), CliError> {
         .map_err(|source| CliError::io("leave the registration in", home.path(), &source))
 }
 
-/// Settings for this repository: its branch, and the tests that its root tells of.
-fn settings(root: &Path, target: Option<String>) -> String {
+/// How this repository is tested, as far as its root tells.
+fn test_command(root: &Path) -> Option<TestCommand> {
     let entries = std::fs::read_dir(root).into_iter().flatten().flatten();
     let names: Vec<String> =
         entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
-    let test = TestCommand::detect(names.iter().map(String::as_str));
-    config_template(&Facts { default_branch: target, test })
+    TestCommand::detect(names.iter().map(String::as_str))
 }
 
 /// Writes a first plan, unless there is one or it would not be sound with the settings; true when
@@ -156,6 +162,10 @@ mod tests {
         }
         let repository = Repository::of(dir.path()).unwrap();
         (dir, repository)
+    }
+
+    fn settings(root: &Path, target: Option<String>) -> String {
+        config_template(&Facts { default_branch: target, test: test_command(root) })
     }
 
     #[test]
