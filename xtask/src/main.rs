@@ -34,6 +34,7 @@ usage: cargo xtask TASK
   upgrade  daemons replaced under fifty live jobs, twenty times by default; [NUMBER]
   storm   commands of four clients while the daemon is killed, 200 and 50 kills by default; [COMMANDS] [KILLS]
   train   branches that land at once, of which some may not, sixty by default; [NUMBER] [--seed SEED]
+  agents  the slower real agents against a scripted model, all of them by default; [NAME ...]
   docs    writes docs/cli.md from the command line's own help
   integrity  sabotages caught and false alarms of honest changes; [NUMBER], a hundred by default
   demo    builds the product without fail points, runs its demo and checks what it reports
@@ -58,6 +59,7 @@ fn main() -> ExitCode {
         "upgrade" => shares::upgrade(&rest),
         "storm" => shares::storm(&rest),
         "train" => shares::train(&rest),
+        "agents" => suite::agents::drive(&rest),
         "docs" => shares::docs(),
         "integrity" => shares::integrity(&rest),
         "cases" => cases::run(&rest),

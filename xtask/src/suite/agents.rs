@@ -7,8 +7,31 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
 
+use crate::workspace::{cargo, succeed};
+
 /// What is pinned; the tests read the same.
 const PINS: &str = include_str!("../../../crates/cli/tests/it/real/pins.txt");
+
+/// Those that only `cargo xtask agents` drives.
+const SLOW: &str = include_str!("../../../crates/cli/tests/it/real/pins-slow.txt");
+
+/// `cargo xtask agents`: the slower agents, `[NAME ...]` of them or all.
+pub(crate) fn drive(names: &[String]) -> Result<()> {
+    let all = || pins(SLOW).filter_map(|pin| pin.first().copied());
+    if let Some(unknown) = names.iter().find(|name| !all().any(|known| known == **name)) {
+        bail!("{unknown} is none of: {}", all().collect::<Vec<_>>().join(", "));
+    }
+    let wanted = |name: &str| names.is_empty() || names.iter().any(|wanted| wanted == name);
+    let named: Vec<&str> = all().filter(|name| wanted(name)).collect();
+    install()?;
+    install_of(SLOW, wanted)?;
+    let binary = super::build()?;
+    // The same features as `cargo xtask test`, so that nothing is built again.
+    let mut tests = cargo(&["test", "--workspace", "--features", "tidegate/failpoints"]);
+    tests.args(["--test", "it", "real::slow", "--", "--nocapture"]).env("TIDEGATE_BIN", binary);
+    tests.env("TIDEGATE_AGENTS", folder()?).env("TIDEGATE_SLOW_AGENTS", named.join(" "));
+    succeed(&mut tests, "the slower agents")
+}
 
 /// Where the agents are, or are to come: `TIDEGATE_AGENTS`, else a folder of the user's cache.
 pub(super) fn folder() -> Result<PathBuf> {
@@ -24,11 +47,18 @@ pub(super) fn folder() -> Result<PathBuf> {
 
 /// Installs what is missing. Nothing is asked of the network for what is there.
 pub(super) fn install() -> Result<()> {
+    install_of(PINS, |_| true)
+}
+
+fn pins(text: &str) -> impl Iterator<Item = Vec<&str>> {
+    text.lines().filter(|line| !line.starts_with('#')).map(|line| line.split(' ').collect())
+}
+
+fn install_of(text: &str, wanted: impl Fn(&str) -> bool) -> Result<()> {
     let folder = folder()?;
-    for line in PINS.lines().filter(|line| !line.starts_with('#')) {
-        let words: Vec<&str> = line.split(' ').collect();
+    for words in pins(text).filter(|words| words.first().is_some_and(|name| wanted(name))) {
         let [name, version, package, program, ..] = words.as_slice() else {
-            bail!("a pin is not whole: {line}")
+            bail!("a pin is not whole: {words:?}")
         };
         let place = folder.join(format!("{name}-{version}"));
         if place.join(program).exists() {

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-mod agents;
+pub(crate) mod agents;
 mod tally;
 mod tools;
 

@@ -4,6 +4,7 @@
 mod anthropic;
 mod chat;
 mod exchange;
+mod gemini;
 mod question;
 mod responses;
 mod script;

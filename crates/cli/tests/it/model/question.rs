@@ -11,6 +11,8 @@ pub(crate) enum Protocol {
     Responses,
     /// `OpenAI`'s chat completions, which others speak too.
     Chat,
+    /// Google's contents.
+    Contents,
 }
 
 impl Protocol {
@@ -18,6 +20,8 @@ impl Protocol {
     pub(super) fn at(path: &str) -> Option<Self> {
         let path = path.split('?').next().unwrap_or_default();
         let ends = [
+            (":generateContent", Self::Contents),
+            (":streamGenerateContent", Self::Contents),
             ("/messages", Self::Messages),
             ("/responses", Self::Responses),
             ("/chat/completions", Self::Chat),
@@ -31,6 +35,8 @@ impl Protocol {
 pub(crate) struct Question {
     /// How it is asked.
     pub(crate) protocol: Protocol,
+    /// Where.
+    pub(crate) path: String,
     /// All of it.
     pub(crate) body: Value,
 }
@@ -54,6 +60,11 @@ impl Question {
             Protocol::Chat => {
                 list("messages").into_iter().filter(|message| message["role"] == "tool").collect()
             }
+            Protocol::Contents => {
+                let parts =
+                    list("contents").into_iter().filter_map(|c| c["parts"].as_array().cloned());
+                parts.flatten().filter(|part| part["functionResponse"].is_object()).collect()
+            }
         };
         found.iter().map(Value::to_string).collect()
     }
@@ -63,6 +74,13 @@ impl Question {
         let tools = self.body["tools"].as_array().cloned().unwrap_or_default();
         match self.protocol {
             Protocol::Messages | Protocol::Responses => tools,
+            Protocol::Contents => {
+                let lists = tools.into_iter();
+                lists
+                    .filter_map(|t| t["functionDeclarations"].as_array().cloned())
+                    .flatten()
+                    .collect()
+            }
             Protocol::Chat => tools.into_iter().map(|tool| tool["function"].clone()).collect(),
         }
     }
@@ -74,7 +92,15 @@ impl Question {
 
     /// Whether the answer is to come piece by piece.
     pub(super) fn streams(&self) -> bool {
-        self.body["stream"] == true
+        self.body["stream"] == true || self.path.contains(":stream")
+    }
+
+    /// The folder that the agent says it works in, if it says so in plain words.
+    pub(super) fn folder(&self) -> Option<String> {
+        let text = self.body.to_string();
+        let at = text.find("directory: /")? + "directory: ".len();
+        let ends = |char: char| char.is_whitespace() || "\\\"'`<,".contains(char);
+        text[at..].split(ends).next().map(str::to_owned)
     }
 
     /// Whether a text stands anywhere in it.

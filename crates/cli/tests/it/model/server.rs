@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::question::Protocol;
 use super::tool;
-use super::{Act, Question, Script, Trouble, anthropic, chat, exchange, responses};
+use super::{Act, Question, Script, Trouble, anthropic, chat, exchange, gemini, responses};
 use crate::harness::until;
 
 /// A model that is being served. It is gone with this value.
@@ -93,7 +93,7 @@ impl Inner {
                 &json!({"data": [], "models": [], "input_tokens": 1200}),
             );
         };
-        let question = Question { protocol, body: request.body };
+        let question = Question { protocol, path: request.path, body: request.body };
         self.asked.lock().unwrap().push(question.clone());
         let at = question.results().len();
         if let Some(trouble) = question.is_of_the_work().then(|| self.script.trouble(at)).flatten()
@@ -112,6 +112,7 @@ impl Inner {
             Protocol::Messages => anthropic::reply(model, said, call),
             Protocol::Responses => responses::reply(model, said, call),
             Protocol::Chat => chat::reply(model, said, call),
+            Protocol::Contents => gemini::reply(said, call),
         };
         if question.streams() {
             exchange::stream(stream, &reply)

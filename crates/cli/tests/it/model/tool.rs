@@ -34,7 +34,10 @@ pub(super) fn call(act: &Act, question: &Question) -> Option<Call> {
         Act::Write { path, text } => {
             if let Some(tool) = offered(&tools, &WRITERS) {
                 let schema = properties(tool);
-                let input = json!({ key(schema, &PATHS): path, key(schema, &TEXTS): text });
+                let place = question
+                    .folder()
+                    .map_or_else(|| (*path).to_owned(), |folder| format!("{folder}/{path}"));
+                let input = json!({ key(schema, &PATHS): place, key(schema, &TEXTS): text });
                 return Some(Call { name: name(tool), input: Input::Named(input) });
             }
             if let Some(tool) = offered(&tools, &["apply_patch"]) {
@@ -73,7 +76,7 @@ fn name(tool: &Value) -> String {
 }
 
 fn properties(tool: &Value) -> &Value {
-    let schemas = [&tool["input_schema"], &tool["parameters"]];
+    let schemas = [&tool["input_schema"], &tool["parameters"], &tool["parametersJsonSchema"]];
     let schema = schemas.into_iter().find(|schema| schema.is_object());
     schema.map_or(&Value::Null, |schema| &schema["properties"])
 }

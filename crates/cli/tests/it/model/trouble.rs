@@ -57,9 +57,29 @@ impl Trouble {
             Protocol::Responses | Protocol::Chat => {
                 json!({"error": {"message": message, "type": code, "code": code, "param": null}})
             }
+            Protocol::Contents => contents(status, message, self.seconds()),
         };
         Some(Refusal { status, headers, body })
     }
+    fn seconds(&self) -> u64 {
+        match self {
+            Self::Rate(seconds) | Self::Usage(seconds) => *seconds,
+            Self::Server | Self::Auth | Self::Hang => 0,
+        }
+    }
+}
+
+/// Google's form of an error.
+fn contents(status: u16, message: &str, seconds: u64) -> Value {
+    let word = match status {
+        429 => "RESOURCE_EXHAUSTED",
+        401 => "UNAUTHENTICATED",
+        _ => "INTERNAL",
+    };
+    let retry = json!({"@type": "type.googleapis.com/google.rpc.RetryInfo",
+        "retryDelay": format!("{seconds}s")});
+    let details = if status == 429 { json!([retry]) } else { json!([]) };
+    json!({"error": {"code": status, "message": message, "status": word, "details": details}})
 }
 
 fn used_up(seconds: u64, protocol: Protocol) -> Refusal {
@@ -73,6 +93,7 @@ fn used_up(seconds: u64, protocol: Protocol) -> Refusal {
         Protocol::Responses => json!({"error": {
             "type": "usage_limit_reached", "message": message, "plan_type": "plus", "resets_at": reset,
         }}),
+        Protocol::Contents => contents(429, &message, seconds),
         Protocol::Chat => {
             json!({"error": {"message": message, "type": "insufficient_quota", "code": "insufficient_quota"}})
         }

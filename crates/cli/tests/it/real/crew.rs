@@ -1,11 +1,11 @@
 //! A run whose agent is a real one, and whose model is a scripted one.
 
-use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
 
 use super::pinned::Pinned;
+use super::settings;
 use crate::harness::{in_own_network, until};
 use crate::model::{Model, Script};
 use crate::plan_stage::{Stage, feature, one_wave};
@@ -32,11 +32,11 @@ impl Crew {
         };
         in_own_network(|| {
             let model = Model::serve(script);
-            let manifest = manifest(name, &model.address());
-            let stage = Stage::with("", "true", &[(SCRIPT, &manifest)]);
+            let text = settings::manifest(name, &model.address());
+            let stage = Stage::with("", "true", &[(SCRIPT, &text)]);
             let user = stage.home.beside("user");
             agent.link(&user.join("bin"));
-            settings(name, &user, &model.address());
+            settings::write(name, &user, &model.address());
             let run = stage.submit(&one_wave(&["quay"]));
             test(Self { stage, model, run, agent });
         });
@@ -86,46 +86,4 @@ impl Crew {
         until("no process of the run", || Stage::left(&self.run).is_empty().then_some(()));
         self.stage.close();
     }
-}
-
-/// The manifest of an agent whose model is served at `address`.
-fn manifest(name: &str, address: &str) -> String {
-    let (model, env) = match name {
-        "claude" => (
-            "claude-sonnet-4-5",
-            format!(r#"ANTHROPIC_BASE_URL = "{address}", ANTHROPIC_API_KEY = "dummy""#),
-        ),
-        "codex" => ("gpt-5.5-codex", r#"HARBOUR_KEY = "dummy""#.to_owned()),
-        "pi" => ("harbour/pilot", r#"HARBOUR_KEY = "dummy""#.to_owned()),
-        other => panic!("no manifest for {other}"),
-    };
-    format!("provider = \"{name}\"\nmodel = \"{model}\"\nenv = {{ {env} }}\n")
-}
-
-/// What an agent reads in the user's folder.
-fn settings(name: &str, user: &Path, address: &str) {
-    let (path, text) = match name {
-        "codex" => (
-            ".codex/config.toml",
-            format!(
-                "model_provider = \"harbour\"\n[model_providers.harbour]\nname = \"harbour\"\n\
-                 base_url = \"{address}/v1\"\nenv_key = \"HARBOUR_KEY\"\nwire_api = \"responses\"\n\
-                 request_max_retries = 1\nstream_max_retries = 1\n"
-            ),
-        ),
-        "pi" => (
-            ".pi/agent/models.json",
-            serde_json::json!({"providers": {"harbour": {
-                "baseUrl": format!("{address}/v1"), "api": "openai-completions", "apiKey": "dummy",
-                "models": [{"id": "pilot", "name": "pilot", "reasoning": false, "input": ["text"],
-                    "contextWindow": 200_000, "maxTokens": 8192,
-                    "cost": {"input": 5, "output": 25, "cacheRead": 1, "cacheWrite": 6}}],
-            }}})
-            .to_string(),
-        ),
-        _ => return,
-    };
-    let path = user.join(path);
-    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-    std::fs::write(path, text).unwrap();
 }

@@ -3,6 +3,8 @@
 
 mod crew;
 mod pinned;
+mod settings;
+mod slow;
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -36,7 +38,7 @@ fn edits_and_lands(name: &str) {
         assert_eq!(asked.len(), 2);
         assert!(asked[0].holds("Do the work.") && asked[1].results().len() == 1);
         let used = &Crew::feature(&document)["usage"];
-        assert!(used["output"].as_u64() >= Some(68), "{used}");
+        assert!(name == "copilot" || used["output"].as_u64() >= Some(68), "{used}");
         crew.close();
     });
 }
@@ -59,7 +61,7 @@ fn server_error_then_lands(name: &str) {
 
 fn killed_in_mid_turn_goes_on_in_the_same_conversation(name: &str) {
     // The result holds a word that the call does not.
-    let tool = "echo moored > quay.txt && echo berth-$((40 + 2))";
+    let tool = "echo moored > quay.txt && echo berth-''42";
     let script = Script::new(&[Act::Run(tool), Act::Say("The file is there.")]);
     Crew::with(name, script.but(1, 1, Trouble::Hang), |crew| {
         crew.at_question(2);
@@ -73,7 +75,8 @@ fn killed_in_mid_turn_goes_on_in_the_same_conversation(name: &str) {
         assert_eq!(asked.len(), 3, "the finished tool was not called again");
         let last = asked.last().unwrap();
         let kept = last.results();
-        assert!(kept.len() == 1 && kept[0].contains("berth-42"), "{kept:?}");
+        let is_whole = |result: &String| result.contains("berth-42");
+        assert!(!kept.is_empty() && kept.iter().all(is_whole), "{kept:?}");
         assert!(last.holds("Do the work.") && last.holds("You were interrupted"), "{last:?}");
         let begun = crew.stage.home.events_of(&crew.run, "session-begun");
         let first = &begun[0]["conversation"]["id"];
@@ -100,6 +103,9 @@ fn usage_limit_parks_and_counts_no_attempt(name: &str) {
     if name == "codex" {
         return parks_until_the_minute_that_is_told(name);
     }
+    if ["opencode", "gemini", "qwen", "copilot"].contains(&name) {
+        return sits_a_usage_limit_of_seconds_out(name);
+    }
     // Claude Code sits a wait of seconds out once by itself.
     let times = if name == "claude" { 2 } else { 1 };
     Crew::with(name, writes().but(0, times, Trouble::Usage(3)), |crew| {
@@ -108,6 +114,14 @@ fn usage_limit_parks_and_counts_no_attempt(name: &str) {
         assert_eq!(limits.len(), 1, "{}", crew.stage.story(&crew.run));
         assert_eq!(limits[0]["limit"]["class"], "usage_limit", "{limits:?}");
         landed(&crew);
+        crew.close();
+    });
+}
+
+fn sits_a_usage_limit_of_seconds_out(name: &str) {
+    Crew::with(name, writes().but(0, 1, Trouble::Usage(3)), |crew| {
+        landed(&crew);
+        assert_eq!(crew.model.asked().len(), 3);
         crew.close();
     });
 }
@@ -189,7 +203,7 @@ agents! {
 /// The table of `docs/agents.md`: a row for each case.
 fn table() -> String {
     let mut lines = vec!["| |".to_owned(), "|---|".to_owned()];
-    for (name, cases) in SHOWN {
+    for (name, cases) in SHOWN.iter().chain(slow::SHOWN) {
         let _ = write!(lines[0], " `{name}` |");
         lines[1].push_str("---|");
         for (at, (case, note)) in cases.iter().enumerate() {

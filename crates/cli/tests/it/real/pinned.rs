@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 /// What is pinned, one program a line; the installer reads the same.
-const PINS: &str = include_str!("pins.txt");
+const PINS: &str = concat!(include_str!("pins.txt"), include_str!("pins-slow.txt"));
 
 /// A pinned program.
 pub(super) struct Pinned {
@@ -36,6 +36,11 @@ impl Pinned {
     pub(super) fn is(&self, program: &Path) -> bool {
         program == self.node.as_deref().unwrap_or(&self.program)
     }
+}
+
+/// Whether there is a pin of this name.
+pub(super) fn is_pinned(name: &str) -> bool {
+    Line::of(name).is_some()
 }
 
 /// A line of the pins.
