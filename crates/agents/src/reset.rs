@@ -12,6 +12,9 @@ use crate::event::Reset;
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 const MINUTE_MS: u64 = 60 * 1000;
 
+/// Words about a time of day are read this long after it at the most.
+const LATE_MS_MAX: u64 = 10 * MINUTE_MS;
+
 /// No wait that is told is longer: what says more is not believed.
 const WAIT_MS_MAX: u64 = 40 * DAY_MS;
 
@@ -90,9 +93,16 @@ pub(crate) fn resolve(reset: Reset, told: WallMs, offset_s: i32) -> Option<WallM
             let day = i128::from(DAY_MS);
             let wanted = i128::from(minutes) * i128::from(MINUTE_MS);
             let passed = (local - wanted).rem_euclid(day);
-            // Without seconds, the minute that is on is not tomorrow's: its end is meant.
-            let minute = i128::from(MINUTE_MS);
-            let ahead = if passed < minute { minute - passed } else { day - passed };
+            // Without seconds, the minute that is on is not tomorrow's: its end is meant. Nor is one
+            // that was over before the words were read, which may come late.
+            let (minute, late) = (i128::from(MINUTE_MS), i128::from(LATE_MS_MAX));
+            let ahead = if passed < minute {
+                minute - passed
+            } else if passed < late {
+                minute
+            } else {
+                day - passed
+            };
             told.0.saturating_add(u64::try_from(ahead).ok()?)
         }
     };
@@ -188,7 +198,8 @@ mod tests {
             ("until 2026-11-30T16:46:54.123+01:00", Some(3_600)),
             ("or try again at 3:46 PM.", Some(3_546)),
             ("try again at 2:46 PM.", Some(6)),
-            ("try again at 2:45 PM.", Some(86_286)),
+            ("try again at 2:45 PM.", Some(60)),
+            ("try again at 2:36 PM.", Some(85_746)),
             ("resets at 4pm", Some(4_386)),
             ("try again at Dec 1st, 2026 2:46 PM.", Some(86_346)),
             ("try again later", None),
@@ -203,7 +214,7 @@ mod tests {
     fn a_time_of_day_is_that_of_the_clocks_there() {
         assert_eq!(wait_s("try again at 4:46 PM", 3_600), Some(3_546));
         assert_eq!(wait_s("try again at 12:46 PM", -7_200), Some(6));
-        assert_eq!(wait_s("try again at 12:45 PM", -7_200), Some(86_286));
+        assert_eq!(wait_s("try again at 12:36 PM", -7_200), Some(85_746));
         assert_eq!(wait_s("try again at Nov 30th, 2026 4:46 PM", 3_600), Some(3_546));
     }
 

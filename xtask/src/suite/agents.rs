@@ -22,14 +22,14 @@ pub(crate) fn drive(names: &[String]) -> Result<()> {
         bail!("{unknown} is none of: {}", all().collect::<Vec<_>>().join(", "));
     }
     let wanted = |name: &str| names.is_empty() || names.iter().any(|wanted| wanted == name);
-    let named: Vec<&str> = all().filter(|name| wanted(name)).collect();
+    let chosen: Vec<&str> = all().filter(|name| wanted(name)).collect();
     install()?;
     install_of(SLOW, wanted)?;
     let binary = super::build()?;
     // The same features as `cargo xtask test`, so that nothing is built again.
     let mut tests = cargo(&["test", "--workspace", "--features", "tidegate/failpoints"]);
     tests.args(["--test", "it", "real::slow", "--", "--nocapture"]).env("TIDEGATE_BIN", binary);
-    tests.env("TIDEGATE_AGENTS", folder()?).env("TIDEGATE_SLOW_AGENTS", named.join(" "));
+    tests.env("TIDEGATE_AGENTS", folder()?).env("TIDEGATE_SLOW_AGENTS", chosen.join(" "));
     succeed(&mut tests, "the slower agents")
 }
 

@@ -32,8 +32,8 @@ impl Crew {
         };
         in_own_network(|| {
             let model = Model::serve(script);
-            let text = settings::manifest(name, &model.address());
-            let stage = Stage::with("", "true", &[(SCRIPT, &text)]);
+            let manifest = settings::manifest(name, &model.address());
+            let stage = Stage::with("", "true", &[(SCRIPT, &manifest)]);
             let user = stage.home.beside("user");
             agent.link(&user.join("bin"));
             settings::write(name, &user, &model.address());

@@ -13,8 +13,7 @@ pub(super) fn manifest(name: &str, address: &str) -> String {
             format!(r#"ANTHROPIC_BASE_URL = "{address}", ANTHROPIC_API_KEY = "dummy""#),
         ),
         "codex" => ("gpt-5.5-codex", r#"HARBOUR_KEY = "dummy""#.to_owned()),
-        "pi" => ("harbour/pilot", String::new()),
-        "opencode" => ("harbour/pilot", String::new()),
+        "pi" | "opencode" => ("harbour/pilot", String::new()),
         "gemini" => (
             "gemini-2.5-pro",
             format!(r#"GOOGLE_GEMINI_BASE_URL = "{address}", GEMINI_API_KEY = "dummy""#),
