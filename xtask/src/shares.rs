@@ -148,6 +148,7 @@ pub(crate) fn train(arguments: &[String]) -> Result<()> {
     let mut tests = cargo(&["test", "--workspace", "--features", "tidegate/failpoints"]);
     tests.args(["--test", "it", "train::", "--", "--nocapture"]).env("TIDEGATE_BIN", binary);
     tests.env("TIDEGATE_TRAIN", number).env("TIDEGATE_TRAIN_SEED", seed);
+    tests.env("TIDEGATE_TRAIN_KILLS", "5");
     succeed(&mut tests, "the train")
 }
 

@@ -2,7 +2,8 @@
 //! together, some that take back what others landed, some twice. What may land lands, and nothing else does.
 //!
 //! `TIDEGATE_TRAIN=N` says how many branches (12), `TIDEGATE_TRAIN_SEED=N` which (1): the seed picks the changes, their
-//! order in the plan and in their approval, and the strategy.
+//! order in the plan and in their approval, and the strategy. `TIDEGATE_TRAIN_KILLS=N` says how often the daemon is killed
+//! while they land (1).
 
 mod branch;
 mod generate;
@@ -92,6 +93,12 @@ fn in_review<'a>(document: &Value, branches: &'a [Branch]) -> Vec<&'a Branch> {
     branches.iter().filter(waits).collect()
 }
 
+/// How many have landed or were stopped on the way.
+fn settled(document: &Value) -> usize {
+    let features = document["features"].as_array().unwrap();
+    features.iter().filter(|doc| doc["state"] == "landed" || doc["state"] == "blocked").count()
+}
+
 /// Approves a feature as its document says it is.
 fn approve(stage: &Stage, run: &str, document: &Value, branch: &Branch) {
     let commit = feature(document, &branch.id)["commit"].as_str().unwrap();
@@ -126,6 +133,7 @@ fn count(branches: &[Branch], fates: &BTreeMap<String, Fate>, kind: Kind) -> (us
 fn train_of_branches_lands_what_may_land_and_nothing_else() {
     let seed = number("TIDEGATE_TRAIN_SEED", 1);
     let branches = usize::try_from(number("TIDEGATE_TRAIN", 12)).unwrap();
+    let kills = usize::try_from(number("TIDEGATE_TRAIN_KILLS", 1)).unwrap();
     let numbers = Numbers::of(branches);
     // Neighbours among the seeds are to have nothing in common.
     let mut dice = Dice::new(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -148,7 +156,7 @@ fn train_of_branches_lands_what_may_land_and_nothing_else() {
         approve(&stage, &run, &built, branch);
     }
     stage.home.run(&["hold", &run, "--release"]).ends_with(0);
-    let mut again = BTreeSet::new();
+    let (mut again, mut killed) = (BTreeSet::new(), 0);
     let (document, fates) = until_document(&stage, &run, |document| {
         for branch in in_review(document, &branches) {
             // What was mended is looked at once more.
@@ -156,8 +164,14 @@ fn train_of_branches_lands_what_may_land_and_nothing_else() {
                 approve(&stage, &run, document, branch);
             }
         }
+        if killed < kills && settled(document) * (kills + 1) > branches.len() * (killed + 1) {
+            killed += 1;
+            stage.home.kill_daemon();
+            stage.home.start_daemon();
+        }
         fates(document, &branches).map(|fates| (document.clone(), fates))
     });
+    assert_eq!(killed, kills, "the daemon was killed as often as it should have been");
     let course = Course::of(&stage, &base);
     ends_are_right(&document, &branches, &fates);
     assert_eq!(course.broken(), Vec::<&String>::new(), "seed {seed}");
@@ -173,7 +187,7 @@ fn train_of_branches_lands_what_may_land_and_nothing_else() {
     let waits = waits(&stage, &run);
     let (longest, median) = (waits[waits.len() - 1], waits[waits.len() / 2]);
     println!(
-        "train: seed {seed}, {strategy}: {} branches, {} commits on the target, 0 broken; a wait of {longest} landings at \
+        "train: seed {seed}, {strategy}: {} branches, {} commits on the target, 0 broken, {kills} kills; a wait of {longest} landings at \
          most, {median} in the middle",
         branches.len(),
         course.commits.len(),
