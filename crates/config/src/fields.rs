@@ -166,6 +166,34 @@ impl<'n> Fields<'n> {
         None
     }
 
+    /// An amount of dollars above nothing, in millionths.
+    pub(crate) fn dollars(
+        &mut self,
+        key: &'static str,
+        sink: &mut Sink<'_>,
+    ) -> Option<Spanned<u64>> {
+        let entry = self.take(key)?;
+        let text = match &entry.node.value {
+            Value::Integer(number) => number.to_string(),
+            Value::Number(text) | Value::String(text) => text.clone(),
+            Value::Null
+            | Value::Boolean(_)
+            | Value::Date(_)
+            | Value::Array(_)
+            | Value::Table(_) => {
+                wrong_type(&format!("`{key}`"), "an amount such as 2.50", &entry.node, sink);
+                return None;
+            }
+        };
+        let micros = crate::money::micros_of(&text).filter(|micros| *micros > 0);
+        if micros.is_none() {
+            let message = format!("`{key}` is {}, which is no amount of dollars", quoted(&text));
+            let hint = "digits, and at most six more after a point, such as 2.50";
+            sink.error_hint(Code::IllegalValue, &entry.node.span, message, hint);
+        }
+        micros.map(|micros| Spanned::new(micros, entry.node.span.clone()))
+    }
+
     /// One word of a closed set.
     pub(crate) fn choice<T: Copy>(
         &mut self,

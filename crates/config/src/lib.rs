@@ -10,6 +10,7 @@ mod diagnostic;
 mod duration;
 mod fields;
 mod loose;
+mod money;
 mod near;
 mod node;
 mod plan;

@@ -32,7 +32,7 @@ fn config_with_every_fault_gives_all_of_them() {
 target = "a b"
 commit = "always"
 on_failur = "stop"
-budget = { usd = 5 }
+budget = { usd = 5, run = { usd = "much", attempts = 0 } }
 
 [agent.none]
 [agent.scribe]

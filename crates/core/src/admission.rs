@@ -49,6 +49,8 @@ impl Place {
 struct Held {
     features: u32,
     by_run: BTreeMap<RunId, u32>,
+    /// Slots that these grants give.
+    begun: BTreeMap<RunId, u32>,
     gates: u32,
     /// Checkouts that no gate may be given: of running gates, and of those nobody knows about.
     slots: BTreeSet<u32>,
@@ -174,9 +176,11 @@ impl Held {
         match state {
             FeatureState::Queued | FeatureState::Working { step: WorkStep::AwaitingSlot, .. } => {
                 let own = self.by_run.entry(run.id.clone()).or_default();
-                if *own >= active_max || self.features >= caps.features {
+                let begun = self.begun.entry(run.id.clone()).or_default();
+                if *own >= active_max || self.features >= caps.features || !run.has_room(*begun) {
                     return None;
                 }
+                *begun += 1;
                 *own += 1;
                 self.features += 1;
                 Some(Grant::Slot { feature: id.clone() })

@@ -7,6 +7,7 @@
 #![deny(clippy::wildcard_enum_match_arm)]
 
 pub mod admission;
+pub mod budget;
 pub mod cleanup;
 pub mod command;
 pub mod evidence;

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::budget::Budgets;
 use crate::evidence::Promises;
 use crate::ids::{AgentName, BlobId, FeatureId, GateName, LockName, RoleName};
 use crate::integrity::Kind;
@@ -57,6 +58,8 @@ pub struct PlanSpec {
     /// Failures of one tree for one reason, one after the other, after which a feature waits for a
     /// person; 0: never.
     pub same_max: u32,
+    /// What its agents may use.
+    pub budgets: Budgets,
     /// How retries of gates, and of roles that say nothing else, are spread in time.
     pub retry: Retry,
     /// Silence of an agent after which it is said, in milliseconds; 0: never, `None`: the usual.

@@ -67,6 +67,7 @@ impl PlanBuilder {
             integrity: IntegrityPolicy::Off,
             integrity_by_kind: BTreeMap::new(),
             same_max: 3,
+            budgets: tidegate_core::budget::Budgets::default(),
             collisions: CollisionPolicy::default(),
             on_failure: OnFailure::Stop,
             commit: CommitRule::Auto,

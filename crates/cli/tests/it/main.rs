@@ -35,6 +35,7 @@ mod messages;
 mod model;
 mod peer_faults;
 mod people;
+mod plan_budgets;
 mod plan_consent;
 mod plan_crew;
 mod plan_dirty;

@@ -70,8 +70,7 @@ pub(super) fn build(
         let kept = needs.kept.get(&one.id).cloned().unwrap_or_default();
         features.insert(one.id.clone(), feature_spec(one, prompt, kept, doc, config, &mut blobs)?);
     }
-    let retry =
-        Retry { backoff_ms: config.backoff_ms.value, backoff_ms_max: config.max_backoff_ms.value };
+    let (backoff_ms, backoff_ms_max) = (config.backoff_ms.value, config.max_backoff_ms.value);
     let builder = role_spec("builder", config, &mut blobs)?;
     let own_target = doc.target.as_ref().map(|target| branch_ref(&target.value));
     let target = own_target.transpose().ok()?.unwrap_or_else(|| config.target.value.clone());
@@ -98,12 +97,13 @@ pub(super) fn build(
         integrity: config.integrity.value,
         integrity_by_kind: config.integrity_by_kind.iter().map(|(k, p)| (*k, p.value)).collect(),
         same_max: config.same_max.value,
+        budgets: config.budgets,
         collisions: config.collisions.value,
         on_failure: doc.on_failure.as_ref().map_or(config.on_failure.value, |said| said.value),
         commit: config.commit.value,
         active_max: config.active_features.value,
         snapshot_every_ms: Some(config.snapshot_every_ms.value),
-        retry,
+        retry: Retry { backoff_ms, backoff_ms_max },
         stall_after_ms: Some(config.stall_after_ms.value),
         env_pass: config.env_pass.value.clone(),
         worktree: config.worktree.clone(),

@@ -10,6 +10,7 @@ use tidegate_core::plan::{
 
 use super::agent::agent_of;
 use super::branch::branch_ref;
+use super::budget::apply_budget;
 use super::config::{Config, Sourced};
 use super::named::{gate_of, launcher_of, profile_of, role_of};
 use super::worktree::apply_worktree;
@@ -58,8 +59,7 @@ const INTEGRITY: &[(&str, IntegrityPolicy)] = &[
 const PLACES: [&str; 5] = ["feature", "title", "run", "target", "branch"];
 
 /// Tables that a later version brings.
-const LATER: &[&str] =
-    &["hook", "hooks", "notify", "notification", "notifications", "budget", "budgets"];
+const LATER: &[&str] = &["hook", "hooks", "notify", "notification", "notifications"];
 
 /// Puts the layer that `table` holds over `config`.
 pub(crate) fn apply(config: &mut Config, table: &Table, layer: usize, sink: &mut Sink<'_>) {
@@ -141,6 +141,7 @@ fn commands(config: &mut Config, fields: &mut Fields<'_>, layer: usize, sink: &m
 }
 
 fn limits(config: &mut Config, fields: &mut Fields<'_>, layer: usize, sink: &mut Sink<'_>) {
+    apply_budget(&mut config.budgets, fields, sink);
     let Some((table, entry)) = fields.table("limits", sink) else { return };
     let mut inner = Fields::new("[limits]", table, entry.key.span.clone());
     config.active_features.set(inner.count("active_features", 1, ACTIVE_MAX, sink), layer);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use tidegate_core::budget::Budgets;
 use tidegate_core::evidence::Promises;
 use tidegate_core::ids::{AgentName, GateName, RoleName};
 use tidegate_core::integrity::Kind;
@@ -104,6 +105,8 @@ pub struct Config {
     pub snapshot_every_ms: Sourced<u64>,
     /// Variables of the client that agents and gates get; `NAME_*` takes all that start so.
     pub env_pass: Sourced<Vec<String>>,
+    /// What agents may use.
+    pub budgets: Budgets,
     /// What worktrees get.
     pub worktree: WorktreeSpec,
     /// The agents.
@@ -252,6 +255,7 @@ impl Default for Config {
             grace_ms: Sourced::default_of(limits::GRACE_MS),
             snapshot_every_ms: Sourced::default_of(limits::SNAPSHOT_EVERY_MS),
             env_pass: Sourced::default_of(Vec::new()),
+            budgets: Budgets::default(),
             worktree: WorktreeSpec::default(),
             agents: BTreeMap::new(),
             roles: BTreeMap::new(),

@@ -3,6 +3,7 @@
 mod agent;
 mod apply;
 mod branch;
+mod budget;
 mod builtin;
 mod capabilities;
 mod config;

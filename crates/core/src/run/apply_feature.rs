@@ -5,6 +5,7 @@ use super::block::Block;
 use super::event::Event;
 use super::feature::{Feature, FeatureState, LandStep, Trail, WorkStep};
 use super::feedback::Feedback;
+use crate::budget::BudgetScope;
 use crate::ids::{JobId, Oid};
 use crate::plan::Role;
 
@@ -187,11 +188,20 @@ impl Feature {
         self.state = FeatureState::Working { role, step };
     }
 
-    /// What stopped an approved landing is tried again from the landing. After a conflict a person
+    /// What a budget stopped goes on with more of it. What stopped an approved landing is tried again
+    /// from the landing. After a conflict a person
     /// may have changed the branch: then, and whenever a builder's work stands, its commit is
     /// looked at anew, which voids the approval. All else begins with the builder.
     fn retry(&mut self, trail: &mut Trail) {
         let conflict = matches!(self.state, FeatureState::Blocked(Block::Conflict { .. }));
+        if let FeatureState::Blocked(Block::Budget { overrun }) = &self.state {
+            match overrun.scope {
+                BudgetScope::Feature => self.raised += 1,
+                BudgetScope::Run => self.run_raised += 1,
+            }
+            self.failures = 0;
+            return self.unblocked(trail);
+        }
         let blocked = matches!(self.state, FeatureState::Blocked(_));
         self.failures = 0;
         self.reconciliations = 0;

@@ -1,6 +1,7 @@
 //! Why a feature cannot go on by itself, and what unblocks it.
 
 use super::feature::Merged;
+use crate::budget::Overrun;
 use crate::ids::{FeatureId, JobId};
 use crate::plan::Role;
 
@@ -102,6 +103,11 @@ pub enum Block {
         /// The reason.
         reason: String,
     },
+    /// A budget is used up. Unblocked by a person, who gives it once more: retry.
+    Budget {
+        /// Which, and how far.
+        overrun: Overrun,
+    },
     /// A job's records contradict each other. Unblocked by a person: look, then retry or cancel.
     Quarantine {
         /// The job.
@@ -133,6 +139,7 @@ impl Block {
             | Self::Auth { .. }
             | Self::Review { .. }
             | Self::NoProgress { .. }
+            | Self::Budget { .. }
             | Self::Quarantine { .. } => None,
         }
     }
@@ -155,6 +162,7 @@ impl Block {
             | Self::Auth { .. }
             | Self::Review { .. }
             | Self::NoProgress { .. }
+            | Self::Budget { .. }
             | Self::Quarantine { .. } => false,
         }
     }
@@ -178,6 +186,7 @@ impl Block {
             Self::Auth { .. } => "auth",
             Self::Review { .. } => "review",
             Self::NoProgress { .. } => "no_progress",
+            Self::Budget { .. } => "budget",
             Self::Quarantine { .. } => "quarantine",
         }
     }

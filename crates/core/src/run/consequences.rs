@@ -94,6 +94,7 @@ impl Draft {
                 let over = plan.features.get(with).is_none_or(Feature::is_terminal);
                 over.then(|| Next::Fact(Event::Unblocked { feature: id.clone() }))
             }
+            FeatureState::Blocked(Block::Budget { .. }) => self.budget_back(id).map(Next::Fact),
             FeatureState::Blocked(Block::Input { .. }) => self.answered(id).map(Next::Fact),
             FeatureState::Blocked(
                 Block::Conflict { .. }

@@ -25,6 +25,9 @@ impl Draft {
         let Some(role) = feature.state.role() else { return };
         let Some((name, _)) = spec.worker(of_spec, role) else { return };
         let (role, iteration) = (name.clone(), feature.iteration);
+        if self.stop_if_spent(id) {
+            return;
+        }
         let job = self.create_job(Purpose::Agent { feature: id.clone(), role, iteration });
         self.begin_session(id, &job);
     }

@@ -389,6 +389,7 @@ fn watch_of(id: &FeatureId, block: &Block) -> Option<(&'static str, Effect)> {
         | Block::Input { .. }
         | Block::Auth { .. }
         | Block::NoProgress { .. }
+        | Block::Budget { .. }
         | Block::Review { .. }
         | Block::SilentRevert { .. }
         | Block::PushRefused { .. }

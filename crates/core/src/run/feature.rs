@@ -50,6 +50,10 @@ pub struct Feature {
     pub reconciliations: u32,
     /// Times that consent to it was asked for: tells one review from the next.
     pub reviews: u32,
+    /// How often a person gave it its budget anew.
+    pub raised: u32,
+    /// How often a person gave the run its budget anew for its sake.
+    pub run_raised: u32,
     /// Since when it has its locks, on the wall clock; `None` while it does not.
     pub locked: Option<WallMs>,
     /// Its place in the line for its locks.

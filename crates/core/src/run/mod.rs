@@ -41,6 +41,7 @@ mod question;
 mod review;
 mod round;
 mod sessions;
+mod spending;
 mod state;
 mod step;
 mod talk;

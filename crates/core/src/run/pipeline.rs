@@ -78,6 +78,10 @@ impl Draft {
             self.emit(Event::HandedOver { feature: id.clone(), role: Role::Planner });
         }
         self.emit(Event::FeatureAdmitted { feature: id.clone() });
+        let works = self.feature(id).and_then(|(_, feature)| feature.state.work_step());
+        if works == Some(&WorkStep::Preparing) {
+            self.stop_if_spent(id);
+        }
         Ok(())
     }
 
@@ -138,8 +142,10 @@ impl Draft {
         // What says nothing about the job is tried again at once.
         let spaced = failures.saturating_add(u32::from(failed.wait));
         let ms = if counted { retry.wait_ms(spaced, &format!("{}/{id}", self.run.id)) } else { 0 };
-        // Of a held run nothing begins: its next attempt waits for a slot, which it is not given.
-        let ms = if self.run.hold.is_some() { ms.max(1) } else { ms };
+        // Of a held run nothing begins: its next attempt waits for a slot, which it is not given. And
+        // where money counts, a slot is given when there is enough of it.
+        let by_slot = self.run.hold.is_some() || plan.budgets.run.cost_micros.is_some();
+        let ms = if by_slot { ms.max(1) } else { ms };
         let wait = (ms > 0).then(|| Wait {
             until: self.now.boot.after_ms(ms),
             ms,

@@ -123,6 +123,7 @@ pub fn awaits_person(spec: &PlanSpec, feature: &Feature) -> bool {
             | Block::Auth { .. }
             | Block::LocalBehind { .. }
             | Block::NoProgress { .. }
+            | Block::Budget { .. }
             | Block::Quarantine { .. },
         )
         | FeatureState::Queued

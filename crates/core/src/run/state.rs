@@ -94,6 +94,10 @@ pub enum Status {
 
 /// What a run executes.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one of it in a run, and plans are the rule"
+)]
 pub enum Work {
     /// A command that orchestrates by itself.
     Launcher {

@@ -48,6 +48,8 @@ pub(crate) struct Shape {
     pub(crate) integrity: IntegrityPolicy,
     pub(crate) kinds: BTreeMap<Kind, IntegrityPolicy>,
     pub(crate) same_max: u32,
+    /// What its agents may use.
+    pub(crate) budgets: tidegate_core::budget::Budgets,
     /// What each feature must have for itself.
     pub(crate) locks: Vec<&'static str>,
     pub(crate) collisions: CollisionPolicy,
@@ -71,6 +73,7 @@ impl Default for Shape {
             integrity: IntegrityPolicy::Off,
             kinds: BTreeMap::new(),
             same_max: 0,
+            budgets: tidegate_core::budget::Budgets::default(),
             locks: Vec::new(),
             collisions: CollisionPolicy::Serialise,
             crew: Vec::new(),
@@ -182,6 +185,7 @@ pub(crate) fn plan_spec(shape: &Shape) -> PlanSpec {
         integrity: shape.integrity,
         integrity_by_kind: shape.kinds.clone(),
         same_max: shape.same_max,
+        budgets: shape.budgets,
         collisions: shape.collisions,
         on_failure: shape.on_failure,
         commit: CommitRule::Auto,

@@ -3,6 +3,7 @@
 
 mod admission;
 mod backoff;
+mod budgets;
 mod capturing;
 mod crew;
 mod evidence;

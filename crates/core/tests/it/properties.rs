@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 use tidegate_core::admission::Caps;
+use tidegate_core::budget::{Budget, Budgets};
 use tidegate_core::plan::{CollisionPolicy, IntegrityPolicy, OnFailure, ReviewPolicy, Role};
 use tidegate_core::run::{Job, Plan, Purpose, Run, Work};
 
@@ -60,10 +61,21 @@ fn shape() -> impl Strategy<Value = Shape> {
                 attempts_max,
                 active_max,
                 hooks,
+                budgets: budgets(roles),
                 locks: if roles % 2 == 0 { vec!["db"] } else { Vec::new() },
             }
         },
     )
+}
+
+/// Every third world has budgets that are soon used up.
+fn budgets(dice: u8) -> Budgets {
+    let few = Budget { attempts: Some(3), ..Budget::default() };
+    match dice % 9 {
+        2 => Budgets { feature: few, ..Budgets::default() },
+        5 => Budgets { run: few, ..Budgets::default() },
+        _ => Budgets::default(),
+    }
 }
 
 const INTEGRITY: [IntegrityPolicy; 3] =
@@ -148,6 +160,7 @@ fn bad_worlds_between_them_meet_every_fact_of_a_plan_run() {
             integrity,
             allow_no_change: seed % 4 == 0,
             hooks: seed % 8 == 7,
+            budgets: budgets(u8::try_from(seed % 9).unwrap()),
             locks: if seed % 6 == 1 { vec!["db"] } else { Vec::new() },
             gates: 1 + usize::try_from(seed % 3).unwrap(),
             ..Shape::default()

@@ -215,6 +215,9 @@ fn agent(
     let feature = plan.features.get(id).ok_or("the plan has no such feature")?;
     let (role, agent) = spec.role_named(feature_spec, role).ok_or("the plan has no such role")?;
     let agent = spec.agents.get(agent).ok_or("the plan has no such agent")?;
+    // What is left of a budget of time is the limit, where that is less.
+    let limit_ms =
+        run.time_left_ms(id).map_or(agent.timeout_ms, |left| left.clamp(1, agent.timeout_ms));
     let told = (answers_to(run, id), run.messages_told(job_id).collect());
     let session = job.session.as_ref();
     let before = match session.and_then(|session| session.superseded.as_deref()) {
@@ -254,7 +257,7 @@ fn agent(
         cwd: PathBuf::from(cwd),
         env,
         stdin,
-        timeout_ms: Some(agent.timeout_ms),
+        timeout_ms: Some(limit_ms),
         grace_ms: agent.grace_ms,
     })
 }

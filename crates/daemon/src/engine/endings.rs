@@ -134,6 +134,7 @@ fn blocked(id: &FeatureId, feature: &Feature, block: &Block) -> Option<Problem> 
         Block::SilentRevert { .. } => {
             new(ErrorCode::UserApprovalRequired, "its landing would take back what others landed")
         }
+        Block::Budget { .. } => new(ErrorCode::UserApprovalRequired, "its budget is used up"),
         Block::NoProgress { reason, .. } => new(ErrorCode::MergeDisabled, reason),
         Block::Quarantine { detail, .. } => new(ErrorCode::Corrupt, detail),
     }

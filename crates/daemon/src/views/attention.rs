@@ -7,6 +7,7 @@ use tidegate_core::run::{
 };
 use tidegate_protocol::AttentionDoc;
 
+use super::budgets::overrun_in_words;
 use super::derive::Derived;
 use super::feature_doc::unblocks;
 use super::moment::stamp;
@@ -194,6 +195,7 @@ fn block_job(block: &Block) -> Option<String> {
         | Block::Auth { .. }
         | Block::Review { .. }
         | Block::NoProgress { .. }
+        | Block::Budget { .. }
         | Block::SilentRevert { .. }
         | Block::PushRefused { .. }
         | Block::RemoteUnreachable { .. }
@@ -231,6 +233,7 @@ pub(super) fn in_words(block: &Block) -> String {
         Block::NoProgress { times, reason } => {
             format!("the same tree failed {times} times in a row for one reason: {reason}")
         }
+        Block::Budget { overrun } => overrun_in_words(*overrun),
         Block::Quarantine { job, detail } => format!("job {job}: {detail}"),
     }
 }

@@ -5,6 +5,7 @@ use tidegate_core::run::{Feature, FeatureState, Feedback, LandStep, Purpose, Run
 use tidegate_protocol::{EventView, ExplainDoc, Fact, Problem};
 
 use super::attention::attention;
+use super::budgets::budget_facts;
 use super::evidence::{counts, evidence};
 use super::explain::{event_facts, fact, job_fact, no_daemon, to_resume};
 use super::furnished::furnished_facts;
@@ -39,6 +40,7 @@ pub fn explain_feature(
         found.push(fact("needs", format!("needs `{need}`, which is {word}")));
     }
     found.extend(spec.features.get(id).and_then(|own| lock_fact(own, feature)));
+    found.extend(budget_facts(run, id));
     found.extend(furnished_facts(&feature.furnished));
     job_facts(run, id, &mut found);
     gate_facts(run, id, facts.paths, &mut found);

@@ -192,6 +192,7 @@ fn paths_of(block: &Block) -> Vec<String> {
         | Block::Auth { .. }
         | Block::Review { .. }
         | Block::NoProgress { .. }
+        | Block::Budget { .. }
         | Block::SilentRevert { .. }
         | Block::PushRefused { .. }
         | Block::RemoteUnreachable { .. }
@@ -244,6 +245,10 @@ pub(super) fn unblocks(
             "look at its evidence (`tidegate explain {run} --feature {feature}`), mend its worktree or \
              what the gate needs, then `{retry}`"
         ),
+        Block::Budget { overrun } => {
+            let whose = overrun.scope.word();
+            format!("`{retry}` gives the {whose} its budget once more, or `tidegate cancel {run}`")
+        }
         Block::Resources { .. } => format!("make room, then `{retry}`"),
         Block::Git { .. } => format!("mend what git reports, then `{retry}`"),
         Block::Quarantine { .. } => {

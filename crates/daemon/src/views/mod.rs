@@ -7,6 +7,7 @@
 mod active;
 mod agents;
 mod attention;
+mod budgets;
 mod cleanups;
 mod commands;
 mod daemon_doc;

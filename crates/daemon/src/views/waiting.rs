@@ -144,8 +144,8 @@ pub(super) fn feature_waits_for(
         return Some(format!("the run's release: {}", pause_in_words("it was held", hold)));
     }
     match &feature.state {
-        FeatureState::Queued => Some(start(spec, plan, id)),
-        FeatureState::Working { step: WorkStep::AwaitingSlot, .. } => Some(slot(spec, plan)),
+        FeatureState::Queued => Some(start(run, spec, plan, id)),
+        FeatureState::Working { step: WorkStep::AwaitingSlot, .. } => Some(slot(run, spec, plan)),
         FeatureState::Verifying { .. } if run.look_due(id).is_some() => None,
         FeatureState::Verifying { round }
         | FeatureState::Landing(LandStep::Gates { round, .. }) => {
@@ -206,7 +206,7 @@ fn may_begin(feature: &Feature) -> bool {
 }
 
 /// Why a queued feature has not started: the first of wave, needs, slots.
-fn start(spec: &PlanSpec, plan: &Plan, id: &FeatureId) -> String {
+fn start(run: &Run, spec: &PlanSpec, plan: &Plan, id: &FeatureId) -> String {
     if let Some((wave, open)) = barrier(spec, plan, id) {
         return format!("wave {wave}: {} not done", names(&open));
     }
@@ -219,7 +219,7 @@ fn start(spec: &PlanSpec, plan: &Plan, id: &FeatureId) -> String {
         return format!("{} to land", names(&missing));
     }
     let line = plan.features.get(id).and_then(|feature| feature.in_line.as_ref());
-    line.and_then(line_in_words).unwrap_or_else(|| slot(spec, plan))
+    line.and_then(line_in_words).unwrap_or_else(|| slot(run, spec, plan))
 }
 
 /// The earliest wave before the feature's own that is not over, and what of it is open.
@@ -239,10 +239,13 @@ pub(super) fn barrier<'a>(
     })
 }
 
-fn slot(spec: &PlanSpec, plan: &Plan) -> String {
+fn slot(run: &Run, spec: &PlanSpec, plan: &Plan) -> String {
     let held = plan.features.values().filter(|feature| feature.holds_slot()).count();
     if held >= usize::try_from(spec.active_max).unwrap_or(usize::MAX) {
         format!("a slot: {held} of {} features of the run are active", spec.active_max)
+    } else if !run.has_room(0) {
+        let why = "what is left of the run's budget is kept back for the agents at work";
+        format!("a slot: {why}")
     } else {
         "a slot of the home".to_owned()
     }

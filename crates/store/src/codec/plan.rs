@@ -1,5 +1,6 @@
 //! Plans as they were pinned at submit.
 
+use tidegate_core::budget::{Budget, BudgetScope, Budgets, Overrun, Resource};
 use tidegate_core::evidence::{CoverageRule, Measure, Promises};
 use tidegate_core::integrity::Kind;
 use tidegate_core::plan::{
@@ -36,10 +37,25 @@ record!(PlanSpec {
     active_max "activeMax",
     snapshot_every_ms (or_default "snapshotEveryMs"),
     env_pass "envPass",
+    budgets (later "budgets"),
     retry (later "retry"),
     stall_after_ms (later "stallAfterMs"),
     worktree (or_default "worktree"),
 });
+
+record!(Budgets {
+    feature (later "feature"),
+    run (later "run"),
+    attempt_micros (later "attemptMicros"),
+});
+record!(Budget {
+    attempts (later "attempts"),
+    time_ms (later "timeMs"),
+    cost_micros (later "costMicros"),
+});
+record!(Overrun { scope "scope", resource "resource", spent "spent", cap "cap" });
+words!(BudgetScope { Feature "feature", Run "run" });
+words!(Resource { Attempts "attempts", Time "time", Cost "cost" });
 
 record!(Added { features "features", agents "agents", gates "gates" });
 flattens!(Added { "features", "agents", "gates" });

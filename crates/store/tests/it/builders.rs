@@ -139,6 +139,7 @@ pub(crate) fn plan_work(review: ReviewPolicy) -> Work {
         integrity: IntegrityPolicy::Off,
         integrity_by_kind: BTreeMap::new(),
         same_max: 3,
+        budgets: tidegate_core::budget::Budgets::default(),
         collisions: CollisionPolicy::default(),
         on_failure: OnFailure::Continue,
         commit: CommitRule::Auto,

@@ -154,6 +154,7 @@ fn needs(run: &Run) -> Vec<(FeatureId, Help)> {
                 | Block::PushRefused { .. }
                 | Block::Diverged { .. }
                 | Block::NoProgress { .. }
+                | Block::Budget { .. }
                 | Block::Collision { waits: false, .. } => Help::Retry,
                 // What goes on by itself, what waits for a person's consent, which was met above, and answers, which
                 // are given elsewhere.

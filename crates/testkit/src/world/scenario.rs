@@ -1,5 +1,6 @@
 //! What a seed's clients submit: plans and launchers of many shapes, into several queues.
 
+use tidegate_core::budget::{Budget, Budgets};
 use tidegate_core::ids::{AdhocId, GateName, InvalidName, LaneName, LockName, RoleName};
 use tidegate_core::launcher::Selection;
 use tidegate_core::plan::{
@@ -62,6 +63,16 @@ fn hook() -> HookSpec {
     HookSpec { run, env: std::collections::BTreeMap::new(), timeout_ms: 60_000 }
 }
 
+/// A few plans have features that may not be tried often.
+fn budgets(dice: &mut Dice) -> Budgets {
+    let few = Budget { attempts: Some(2 + dice.below(4)), ..Budget::default() };
+    if dice.percent(10) {
+        Budgets { feature: few, ..Budgets::default() }
+    } else {
+        Budgets::default()
+    }
+}
+
 fn integrity(dice: &mut Dice) -> IntegrityPolicy {
     match dice.below(3) {
         0 => IntegrityPolicy::Off,
@@ -88,6 +99,7 @@ fn plan(dice: &mut Dice) -> Result<(Work, Blobs), InvalidName> {
             _ => {}
         }
         spec.integrity = integrity(&mut dice);
+        spec.budgets = budgets(&mut dice);
         spec.same_max = [0, 2, 3][dice.index(3)];
         spec.collisions = match dice.below(3) {
             0 => CollisionPolicy::Reject,

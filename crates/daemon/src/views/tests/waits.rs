@@ -57,6 +57,14 @@ fn blocks() -> Vec<Block> {
         Block::Auth { agent: text(), detail: text() },
         Block::Review { detail: text() },
         Block::NoProgress { times: 3, reason: text() },
+        Block::Budget {
+            overrun: tidegate_core::budget::Overrun {
+                scope: tidegate_core::budget::BudgetScope::Run,
+                resource: tidegate_core::budget::Resource::Cost,
+                spent: 51,
+                cap: 50,
+            },
+        },
         Block::Quarantine { job: job(), detail: text() },
     ];
     for block in &all {
@@ -77,6 +85,7 @@ fn blocks() -> Vec<Block> {
             | Block::Auth { .. }
             | Block::Review { .. }
             | Block::NoProgress { .. }
+            | Block::Budget { .. }
             | Block::Quarantine { .. } => {}
         }
     }

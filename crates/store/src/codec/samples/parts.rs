@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use tidegate_core::budget::{BudgetScope, Overrun, Resource};
 use tidegate_core::exit::{Exit, Identity, Reason, Started};
 use tidegate_core::ids::{AgentId, FeatureId, GateName, JobId, LockName, Oid, RoleName, RunId};
 use tidegate_core::launcher::{
@@ -126,6 +127,7 @@ pub(super) fn blocks() -> Vec<Block> {
         Block::Auth { agent: "scribe".into(), detail: detail() },
         Block::Review { detail: detail() },
         Block::NoProgress { times: 3, reason: detail() },
+        Block::Budget { overrun: overrun() },
         Block::SilentRevert { losses: paths() },
         Block::PushRefused { detail: detail() },
         Block::RemoteUnreachable { detail: detail() },
@@ -290,4 +292,8 @@ pub(super) fn in_line() -> InLine {
 
 pub(super) fn lock() -> LockName {
     LockName::new("db").unwrap()
+}
+
+fn overrun() -> Overrun {
+    Overrun { scope: BudgetScope::Run, resource: Resource::Cost, spent: 51, cap: 50 }
 }

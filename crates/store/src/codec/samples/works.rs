@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use tidegate_core::budget::{Budget, Budgets};
 use tidegate_core::evidence::{CoverageRule, Measure, Promises};
 use tidegate_core::exit::Reason;
 use tidegate_core::ids::{AgentName, GateName, RoleName};
@@ -203,6 +204,10 @@ pub(super) fn plan_spec() -> PlanSpec {
         integrity: IntegrityPolicy::Off,
         integrity_by_kind: policies(),
         same_max: 3,
+        budgets: Budgets {
+            run: Budget { attempts: Some(9), time_ms: Some(8), cost_micros: Some(7) },
+            ..Budgets::default()
+        },
         collisions: CollisionPolicy::default(),
         on_failure: OnFailure::Stop,
         commit: CommitRule::Agent,
@@ -250,6 +255,8 @@ pub(super) fn works() -> Vec<Work> {
                 feedback,
                 tested: Some(tested()),
                 furnished: furnished(),
+                raised: 1,
+                run_raised: 2,
                 locked: Some(WallMs(3)),
                 in_line: Some(in_line()),
                 ..Feature::default()
