@@ -49,8 +49,8 @@ impl Args {
             Some(target) => Some(checked(target)?),
             None => repository.branch(),
         };
-        let test = test_command(repository.root());
-        let text = config_template(&Facts { default_branch: target, test });
+        let tests = test_command(repository.root());
+        let text = config_template(&Facts { default_branch: target, test: tests });
         let written = write_new(&path, &text)?;
         if written {
             trust::trust(&home, text.as_bytes())?;
@@ -64,7 +64,7 @@ impl Args {
                 "root": repository.root(),
                 "config": path,
                 "written": written,
-                "testFound": test.is_some(),
+                "testFound": tests.is_some(),
                 "trusted": trusted,
                 "plan": plan.exists().then_some(&plan),
                 "planWritten": plan_written,
@@ -77,7 +77,7 @@ impl Args {
             context.out.line(format_args!("{} {}", word(plan_written), plan.display()))?;
         }
         context.out.flush()?;
-        if written && test.is_none() {
+        if written && tests.is_none() {
             talk(
                 "warning: no test command was found: the gate `test` checks nothing until you write yours there",
             );

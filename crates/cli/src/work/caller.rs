@@ -9,10 +9,10 @@ pub(crate) fn environment() -> Vec<(Text, Text)> {
     std::env::vars_os().map(|(name, value)| (Text::from(name), Text::from(value))).collect()
 }
 
-/// The user's name, as the caller's environment says it; the daemon knows the uid by itself.
+/// The user's name, as the caller's environment says it, else as the daemon finds it; that knows the uid by itself.
 pub(crate) fn actor() -> String {
-    name_in(|name| std::env::var_os(name))
-        .unwrap_or_else(|| format!("uid-{}", rustix::process::getuid().as_raw()))
+    let own = || tidegate_daemon::http::user_name(rustix::process::getuid().as_raw());
+    name_in(|name| std::env::var_os(name)).unwrap_or_else(own)
 }
 
 fn name_in(variable: impl Fn(&str) -> Option<OsString>) -> Option<String> {

@@ -32,4 +32,5 @@ mod tests;
 mod turns;
 
 pub use app::Site;
+pub use scope::user_name;
 pub use server::{Server, start};

@@ -103,7 +103,7 @@ pub(super) fn forbidden(why: &str) -> Problem {
 }
 
 /// The user's name, from the passwd file; the number where it has none.
-fn user_name(uid: u32) -> String {
+pub fn user_name(uid: u32) -> String {
     let table = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
     let named = table.lines().find_map(|line| {
         let mut fields = line.split(':');

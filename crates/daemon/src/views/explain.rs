@@ -1,5 +1,6 @@
 //! Why a run runs, waits, failed or was ended: a sentence, and the recorded facts behind it.
 
+use serde_json::Value;
 use tidegate_core::launcher::{Launcher, LauncherSpec, Source};
 use tidegate_core::run::{JobState, Purpose, Run, Status};
 use tidegate_protocol::{EventView, ExplainDoc, Fact};
@@ -88,19 +89,34 @@ pub(super) fn event_facts(events: &[EventView]) -> impl Iterator<Item = Fact> {
     })
 }
 
-/// The plain values of an event in one line.
+/// Whose event it is and its plain values, in one line; what stands below a value with the name of that.
 fn event_line(event: &EventView) -> String {
-    let told = event.body.iter().filter(|(key, _)| !UNTOLD.contains(&key.as_str()));
-    let plain = told.filter_map(|(key, value)| match value {
-        serde_json::Value::String(text) => Some(format!("{key}={text}")),
-        serde_json::Value::Number(number) => Some(format!("{key}={number}")),
-        serde_json::Value::Bool(truth) => Some(format!("{key}={truth}")),
-        serde_json::Value::Null | serde_json::Value::Array(_) | serde_json::Value::Object(_) => {
-            None
+    let mut words: Vec<String> = event.feature.iter().cloned().collect();
+    for (key, value) in event.body.iter().filter(|(key, _)| !UNTOLD.contains(&key.as_str())) {
+        match value {
+            Value::Object(below) => {
+                let told = below.iter().filter_map(|(name, value)| plain(name, value));
+                words.extend(told.map(|word| format!("{key}.{word}")));
+            }
+            Value::String(_)
+            | Value::Number(_)
+            | Value::Bool(_)
+            | Value::Null
+            | Value::Array(_) => {
+                words.extend(plain(key, value));
+            }
         }
-    });
-    let words: Vec<String> = plain.collect();
-    if words.is_empty() { event.kind.clone() } else { words.join(" ") }
+    }
+    if words.is_empty() { event.kind.replace('-', " ") } else { words.join(" ") }
+}
+
+fn plain(key: &str, value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(format!("{key}={text}")),
+        Value::Number(number) => Some(format!("{key}={number}")),
+        Value::Bool(truth) => Some(format!("{key}={truth}")),
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
+    }
 }
 
 fn because(facts: &Facts<'_>) -> String {
@@ -243,4 +259,30 @@ pub(super) fn job_fact(what: &str, state: &JobState) -> Fact {
         }
     };
     Fact { about: "job".to_owned(), text, at: at.map(stamp), seq: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(feature: Option<&str>, body: Value) -> String {
+        let Value::Object(body) = body else { return String::new() };
+        event_line(&EventView {
+            seq: 1,
+            n: 1,
+            subject: "run:r1".to_owned(),
+            kind: "merge-prepared".to_owned(),
+            run_id: Some("r1".to_owned()),
+            feature: feature.map(str::to_owned),
+            recorded_at: stamp(tidegate_core::time::WallMs(0)),
+            body,
+        })
+    }
+
+    #[test]
+    fn event_says_whose_it_is_and_what_stands_below_its_values() {
+        let body = serde_json::json!({"merged": {"commit": "c0ffee", "deep": {"a": 1}}, "at": 7});
+        assert_eq!(line(Some("berths"), body), "berths merged.commit=c0ffee");
+        assert_eq!(line(None, serde_json::json!({"at": 7})), "merge prepared");
+    }
 }
