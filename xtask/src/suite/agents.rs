@@ -81,7 +81,14 @@ fn add(folder: &Path, place: &Path, package: &str, program: &str) -> Result<()> 
     std::fs::write(made.path().join("package.json"), "{\"private\": true}\n")?;
     let mut npm = Command::new("npm");
     npm.args(["install", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error"]);
-    npm.args(["--fetch-retries=1", "--fetch-timeout=60000", package]).current_dir(made.path());
+    npm.args([
+        "--fetch-retries=1",
+        "--fetch-retry-mintimeout=1000",
+        "--fetch-retry-maxtimeout=2000",
+        "--fetch-timeout=60000",
+        package,
+    ])
+    .current_dir(made.path());
     let output = npm.stdin(Stdio::null()).output().context("cannot start npm")?;
     let said = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.success(), "npm: {}", said.lines().next().unwrap_or("it failed"));
