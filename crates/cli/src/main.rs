@@ -5,6 +5,7 @@ mod answer_wait;
 mod args;
 mod attach;
 mod client;
+mod completing;
 mod context;
 mod demo;
 mod doctor;
@@ -61,6 +62,9 @@ fn begin() -> ExitCode {
         && verb == "shim"
     {
         return tidegate_daemon::shim::main(job_dir.as_ref());
+    }
+    if completing::is_asked(&arguments) {
+        return completing::answer(arguments);
     }
     // Neither does a daemon in the background, which would hold its pages for as long as it lives.
     let exit = background.map_or_else(|| args::run(arguments), args::run_in_background);

@@ -2,12 +2,15 @@
 
 use clap_complete::Shell;
 
-use crate::args;
+use crate::completing;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::output::Exit;
 
 /// Print a completion script for a shell
+///
+/// It completes verbs and flags, and the runs, features, lanes, projects and snapshots of the home,
+/// which are read without a daemon.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -26,8 +29,8 @@ impl Args {
     /// # Errors
     /// When standard output is closed.
     pub(crate) fn run(self, context: &mut Context) -> Result<Exit, CliError> {
-        let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut args::command(), "tidegate", &mut script);
+        let script = completing::script(self.shell)
+            .ok_or_else(|| CliError::refused("there are no completions for this shell"))?;
         if context.out.is_json() {
             let script = String::from_utf8_lossy(&script);
             let shell = self.shell.to_string();

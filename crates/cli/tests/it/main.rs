@@ -15,6 +15,7 @@ mod cleanups;
 mod clocks;
 mod codes;
 mod commands;
+mod completions;
 mod corrupt;
 mod daemons;
 mod disks;
