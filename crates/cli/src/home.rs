@@ -1,6 +1,7 @@
 //! Which home a command speaks about, and where its files are. It reads no file and starts nothing.
 
 use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::error::CliError;
@@ -40,6 +41,9 @@ impl Home {
         };
         let absolute = std::path::absolute(&path);
         let path = absolute.map_err(|source| CliError::io("resolve", &path, &source))?;
+        if path.as_os_str().as_bytes().iter().any(u8::is_ascii_control) {
+            return Err(odd_place(&path));
+        }
         Ok(Self { path })
     }
 
@@ -64,6 +68,14 @@ impl Home {
     pub(crate) fn log(&self) -> PathBuf {
         self.path.join("daemon.log")
     }
+}
+
+/// Git and the kernel list paths line by line: worktrees below such a one could not be told apart.
+fn odd_place(path: &Path) -> CliError {
+    let shown = path.to_string_lossy().escape_debug().to_string();
+    let message = "the path of the home has a line break or another control character";
+    CliError::refused(format!("{message}: {shown}"))
+        .hint("name another one with `--home DIR` or TIDEGATE_HOME")
 }
 
 fn no_place() -> CliError {
@@ -97,6 +109,16 @@ mod tests {
     fn home_variable_that_is_empty_or_relative_is_passed_over() {
         let set = [("TIDEGATE_HOME", ""), ("XDG_STATE_HOME", "state")];
         assert_eq!(resolve(None, &set, Some("/u")), "/u/.local/state/tidegate");
+    }
+
+    #[test]
+    fn home_with_a_line_break_in_its_path_is_refused_by_name() {
+        for path in ["/h/a\nb", "/h/a\tb", "/h/\u{1b}[2J"] {
+            let error = Home::resolve_in(Some(Path::new(path)), |_| None, None).unwrap_err();
+            assert!(error.to_string().contains("control character"), "{error}");
+            assert!(!error.to_string().contains(path), "{error}");
+        }
+        Home::resolve_in(Some(Path::new("/h/ä b")), |_| None, None).unwrap();
     }
 
     #[test]

@@ -116,6 +116,35 @@ esac"#,
 }
 
 #[test]
+fn commit_hook_sees_no_more_of_the_environment_than_an_agent() {
+    let agent = "env | cut -d= -f1 | sort >\"$T/agents\"; echo new >a.txt";
+    let stage = Stage::with(agent, "true", &[("pass = [\"T\"]", "pass = [\"T\", \"NPM_*\"]")]);
+    let repo = stage.home.repo();
+    repo.write(".git/hooks/pre-commit", "#!/bin/sh\nenv >\"$T/hooks\"\n");
+    let hook = repo.root().join(".git/hooks/pre-commit");
+    assert!(std::process::Command::new("chmod").arg("+x").arg(&hook).status().unwrap().success());
+    repo.write("plan.toml", &one_wave(&["a"]));
+    let mut submit = stage.home.call(&["submit", "plan.toml", "--json"]);
+    submit.envs([("SECRET_KEY", "hush"), ("NPM_CONFIG", "named"), ("GIT_AUTHOR_NAME", "Ada")]);
+    let output = crate::harness::Output::new(format!("{submit:?}"), submit.output().unwrap());
+    let output = output.ends_with(0);
+    let run = output.data()["runId"].as_str().unwrap().to_owned();
+    stage.ends(&run, "completed");
+    let seen = std::fs::read_to_string(stage.home.beside("hooks")).unwrap();
+    assert!(!seen.contains("hush"), "{seen}");
+    assert!(seen.contains("NPM_CONFIG=named") && seen.contains("GIT_AUTHOR_NAME=Ada"), "{seen}");
+    let agents = std::fs::read_to_string(stage.home.beside("agents")).unwrap();
+    let of_git = |name: &str| {
+        name.starts_with("GIT_") || name.starts_with("SSH_ASKPASS") || name == "LC_ALL"
+    };
+    let more = seen.lines().filter_map(|line| line.split_once('=')).map(|(name, _)| name);
+    let more: Vec<&str> =
+        more.filter(|name| !of_git(name) && !agents.lines().any(|known| known == *name)).collect();
+    assert_eq!(more, [""; 0], "{seen}");
+    stage.close();
+}
+
+#[test]
 fn builder_that_leaves_its_branch_is_told_and_repairs_it() {
     let stage = Stage::new(
         r#"

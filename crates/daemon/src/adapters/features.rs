@@ -72,7 +72,7 @@ impl Work {
         base: &Oid,
         conflict: Option<&[String]>,
     ) -> Result<CommitOutcome, GitError> {
-        let repo = self.repos.serve(&self.target)?;
+        let repo = self.repos.serve_to_commit(&self.target)?;
         let run = &self.target.run;
         let missing = || GitError::Missing { what: format!("feature {}", self.feature) };
         let (spec, plan) = run.plan().ok_or_else(missing)?;

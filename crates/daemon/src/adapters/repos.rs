@@ -13,6 +13,7 @@ use tidegate_git::{CheckoutMode, CheckoutPool, Environment, GitError, Holder, Re
 
 use super::context::Shared;
 use super::prepare::furnishing;
+use super::variables::{self, Variable};
 use crate::engine::Target;
 use crate::environment;
 
@@ -81,14 +82,28 @@ impl Repos {
         Repo::open(&git, Path::new(&target.place.common_dir))
     }
 
+    /// The same for a commit of what an agent left: hooks of the repository, which the agent may have had a
+    /// hand in, see no more of the user's environment than the agent does.
+    ///
+    /// # Errors
+    /// As [`Repos::serve`].
+    pub(super) fn serve_to_commit(&self, target: &Target) -> Result<Repo, GitError> {
+        let named = target.run.plan().map(|(spec, _)| spec.env_pass.as_slice());
+        let variables = variables::committing(self.pinned(&target.run)?, named.unwrap_or_default());
+        let git = self.ctx.git.clone().with_environment(as_environment(variables));
+        let repo = Repo::open(&git, Path::new(&target.place.common_dir))?;
+        self.hold(&target.place.common_dir, &target.run.id)?;
+        Ok(repo)
+    }
+
     fn variables(&self, run: &Run) -> Result<Environment, GitError> {
-        let pinned = self
-            .ctx
-            .pinned(&run.env)
-            .map_err(|error| GitError::Missing { what: error.to_string() })?;
-        let text = |bytes: Vec<u8>| OsString::from_vec(bytes);
-        let pairs = environment::decode(&pinned).into_iter().map(|(n, v)| (text(n), text(v)));
-        Ok(Environment::of(pairs))
+        self.pinned(run).map(as_environment)
+    }
+
+    fn pinned(&self, run: &Run) -> Result<Vec<Variable>, GitError> {
+        let pinned = self.ctx.pinned(&run.env);
+        let pinned = pinned.map_err(|error| GitError::Missing { what: error.to_string() })?;
+        Ok(environment::decode(&pinned))
     }
 
     /// A run has ended: its repository is given back when it was the last.
@@ -139,4 +154,9 @@ impl Repos {
         let checkout = pool.acquire(&name, commit, &mode)?;
         Ok(checkout.path)
     }
+}
+
+fn as_environment(variables: Vec<Variable>) -> Environment {
+    let text = |bytes: Vec<u8>| OsString::from_vec(bytes);
+    Environment::of(variables.into_iter().map(|(name, value)| (text(name), text(value))))
 }

@@ -48,6 +48,12 @@ pub(super) fn narrowed(pinned: Vec<Variable>, named: &[String]) -> Vec<Variable>
     whole(pinned).into_iter().filter(|(name, _)| passes(name)).collect()
 }
 
+/// A commit gets what an agent gets, and what tells git whose it is and how it is signed.
+pub(super) fn committing(pinned: Vec<Variable>, named: &[String]) -> Vec<Variable> {
+    let own = ["GIT_*", "EMAIL", "GNUPGHOME", "GPG_TTY"].map(str::to_owned);
+    narrowed(pinned, &[named, &own].concat())
+}
+
 /// Sets `name`, replacing what stands there.
 pub(super) fn set(variables: &mut Vec<Variable>, name: &str, value: impl Into<Vec<u8>>) {
     variables.retain(|(known, _)| known != name.as_bytes());
