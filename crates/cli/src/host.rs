@@ -4,10 +4,10 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use tidegate_daemon::ShimProgram;
 use tidegate_daemon::engine::EngineError;
 use tidegate_daemon::host::{HomeLog, HostError, Options, Outcome};
 use tidegate_daemon::views::{open_problem, store_problem};
+use tidegate_daemon::{Bounds, ShimProgram};
 use tidegate_protocol::{ErrorCode, StopDaemonRequest};
 
 use crate::client::{self, Client, Starting};
@@ -140,20 +140,25 @@ fn end_present(home: &Home) -> Result<(), CliError> {
     }
 }
 
-/// How long the user's own config has commands remembered. One that does not read is told of by the
-/// verbs that need it, and keeps no daemon from running.
-fn commands_kept_ms() -> u64 {
+/// What the user's own config says about a home. One that does not read is told of by the verbs that
+/// need it, and keeps no daemon from running.
+fn users_config() -> tidegate_config::Config {
     let files = crate::work::config_files(None).unwrap_or_default();
-    tidegate_config::load_config(&files).config.commands_kept_ms.value
+    tidegate_config::load_config(&files).config
 }
 
 fn options(home: &Home, once: bool) -> Options {
+    let config = users_config();
     #[cfg_attr(not(feature = "failpoints"), expect(unused_mut, reason = "faults are off"))]
     let mut options = Options {
         home: home.path().to_owned(),
         once,
         shim: ShimProgram::default(),
-        commands_kept_ms: commands_kept_ms(),
+        commands_kept_ms: config.commands_kept_ms.value,
+        worktrees: Bounds {
+            max: config.worktrees_max.value,
+            max_bytes: config.worktrees_bytes_max.value,
+        },
     };
     // A shim gets no environment but what is given here.
     #[cfg(feature = "failpoints")]

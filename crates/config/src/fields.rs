@@ -132,6 +132,31 @@ impl<'n> Fields<'n> {
         }
     }
 
+    /// An amount of bytes above nothing: a whole number of them, or one with `KiB`, `MiB` or `GiB`.
+    pub(crate) fn size(&mut self, key: &'static str, sink: &mut Sink<'_>) -> Option<Spanned<u64>> {
+        let entry = self.take(key)?;
+        let text = match &entry.node.value {
+            Value::Integer(number) => number.to_string(),
+            Value::String(text) => text.clone(),
+            Value::Null
+            | Value::Boolean(_)
+            | Value::Number(_)
+            | Value::Date(_)
+            | Value::Array(_)
+            | Value::Table(_) => {
+                wrong_type(&format!("`{key}`"), "a size such as \"20GiB\"", &entry.node, sink);
+                return None;
+            }
+        };
+        if let Some(bytes) = parse_size(&text) {
+            return Some(Spanned::new(bytes, entry.node.span.clone()));
+        }
+        let message = format!("`{key}` is {}, which is no size that can be kept", quoted(&text));
+        let hint = "write bytes, or a whole number with KiB, MiB or GiB, above nothing";
+        sink.error_hint(Code::IllegalValue, &entry.node.span, message, hint);
+        None
+    }
+
     /// A duration above nothing, in milliseconds.
     pub(crate) fn duration(
         &mut self,
@@ -295,4 +320,27 @@ pub(crate) fn wrong_type(what: &str, wanted: &str, node: &Node, sink: &mut Sink<
     let scalar = matches!(node.value, Value::Boolean(_) | Value::Integer(_) | Value::Number(_));
     let hint = if wanted == "a string" && scalar { "put it in quotes" } else { "" };
     sink.error_hint(Code::WrongType, &node.span, message, hint);
+}
+
+/// Bytes; `None` for nothing, for what is no number and for what a store does not hold.
+fn parse_size(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let units = [("KiB", 10), ("MiB", 20), ("GiB", 30)];
+    let of_unit = units.iter().find_map(|(unit, shift)| Some((text.strip_suffix(unit)?, *shift)));
+    let (number, shift) = of_unit.unwrap_or((text, 0));
+    let bytes = number.trim().parse::<u64>().ok()?.checked_mul(1 << shift)?;
+    (bytes > 0 && bytes <= i64::MAX.unsigned_abs()).then_some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse_size;
+
+    #[test]
+    fn size_is_bytes_or_has_a_unit_and_is_above_nothing() {
+        let read = ["1", "2 KiB", "3MiB", "4GiB", "0", "-1", "1.5GiB", "9GB", "", "9999999999GiB"];
+        let bytes = [Some(1), Some(2 << 10), Some(3 << 20), Some(4 << 30)];
+        let refused = [None; 6];
+        assert_eq!(read.map(parse_size).to_vec(), [&bytes[..], &refused[..]].concat());
+    }
 }

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::ids::{FeatureId, ProjectId, RunId};
 use crate::lines::{Lines, Locks};
 use crate::run::{
-    Barrier, FeatureState, Grant, JobState, LandStep, Purpose, Run, Status, WorkStep,
+    Barrier, Feature, FeatureState, Grant, JobState, LandStep, Purpose, Run, Status, WorkStep,
 };
 
 /// The limits of the home.
@@ -20,6 +20,39 @@ pub struct Caps {
     pub features: u32,
     /// Gate jobs of all runs that may run.
     pub gates: u32,
+}
+
+/// The worktrees that a home has, and how many it may have.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Worktrees {
+    /// How many may stand; `None`: any number.
+    pub max: Option<u32>,
+    /// Whether they take up all the room on the disk that they may have.
+    pub is_full: bool,
+    /// How many stand, by the run that they are of.
+    pub standing: BTreeMap<RunId, u32>,
+}
+
+impl Worktrees {
+    /// How many more may begin. What running runs have is told by their state, which is ahead of the
+    /// disk: a worktree counts from the moment that its feature gets its slot.
+    fn free<'a>(&self, running: impl Iterator<Item = &'a Run>) -> u32 {
+        let mut left = self.standing.clone();
+        let mut taken: u32 = 0;
+        for run in running {
+            left.remove(&run.id);
+            let Some((_, plan)) = run.plan() else { continue };
+            let has_one = |feature: &&Feature| feature.worktree.is_some() || feature.holds_slot();
+            let count = plan.features.values().filter(has_one).count();
+            taken = taken.saturating_add(u32::try_from(count).unwrap_or(u32::MAX));
+        }
+        let taken = left.values().fold(taken, |sum, count| sum.saturating_add(*count));
+        match self.max {
+            _ if self.is_full => 0,
+            Some(max) => max.saturating_sub(taken),
+            None => u32::MAX,
+        }
+    }
 }
 
 /// Where a run that may begin stands among those of its queue: the smallest has the next turn.
@@ -56,11 +89,23 @@ struct Held {
     slots: BTreeSet<u32>,
     targets: BTreeSet<(ProjectId, String)>,
     locks: Locks,
+    /// Worktrees that may still begin.
+    fresh: u32,
 }
 
 /// The grants that the caps allow now. `runs` are the running ones, in order of sequence.
 pub fn grants<'a>(runs: impl Iterator<Item = &'a Run> + Clone, caps: Caps) -> Vec<(RunId, Grant)> {
-    let mut held = Held::default();
+    grants_within(runs, caps, &Worktrees::default())
+}
+
+/// The same in a home whose worktrees are bounded: a feature that has none yet waits for the place of
+/// one, all others go on.
+pub fn grants_within<'a>(
+    runs: impl Iterator<Item = &'a Run> + Clone,
+    caps: Caps,
+    worktrees: &Worktrees,
+) -> Vec<(RunId, Grant)> {
+    let mut held = Held { fresh: worktrees.free(runs.clone()), ..Held::default() };
     runs.clone().for_each(|run| held.count(run));
     let mut given = Vec::new();
     let lines = Lines::of(runs.clone(), &held.locks);
@@ -88,7 +133,7 @@ pub fn grants<'a>(runs: impl Iterator<Item = &'a Run> + Clone, caps: Caps) -> Ve
             let grants = match feature.state.round() {
                 Some(_) => held.give_gates(run, id, caps),
                 None if feature.state.awaits_target() && next != Some(id) => Vec::new(),
-                None => Vec::from_iter(held.give(run, id, &feature.state, spec.active_max, caps)),
+                None => Vec::from_iter(held.give(run, id, feature, spec.active_max, caps)),
             };
             given.extend(grants.into_iter().map(|grant| (run.id.clone(), grant)));
         }
@@ -169,16 +214,19 @@ impl Held {
         &mut self,
         run: &Run,
         id: &FeatureId,
-        state: &FeatureState,
+        feature: &Feature,
         active_max: u32,
         caps: Caps,
     ) -> Option<Grant> {
-        match state {
+        match &feature.state {
             FeatureState::Queued | FeatureState::Working { step: WorkStep::AwaitingSlot, .. } => {
                 let own = self.by_run.entry(run.id.clone()).or_default();
                 let begun = self.begun.entry(run.id.clone()).or_default();
                 if *own >= active_max || self.features >= caps.features || !run.has_room(*begun) {
                     return None;
+                }
+                if feature.worktree.is_none() {
+                    self.fresh = self.fresh.checked_sub(1)?;
                 }
                 *begun += 1;
                 *own += 1;

@@ -16,9 +16,12 @@ pub mod engine;
 pub mod environment;
 pub mod host;
 pub mod http;
+mod quota;
 pub mod repair;
 pub mod spool;
 pub mod views;
+
+pub use quota::Bounds;
 
 // What the command line shares: the grammar of names, the shim, identities, the files of launchers.
 pub use tidegate_core::exit::Identity;

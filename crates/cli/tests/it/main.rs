@@ -59,6 +59,7 @@ mod plan_worktrees;
 mod power;
 mod providers;
 mod queues;
+mod quotas;
 mod readers;
 mod real;
 mod restores;

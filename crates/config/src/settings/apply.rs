@@ -23,6 +23,8 @@ use crate::span::{Span, Spanned};
 
 /// Most features of a run that a file may let be active at once.
 const ACTIVE_MAX: u32 = 1_000;
+/// Most worktrees that a home may be bounded to.
+const WORKTREES_MAX: u32 = 1_000_000;
 
 /// Words of `commit`.
 const COMMIT: &[(&str, CommitRule)] = &[("auto", CommitRule::Auto), ("agent", CommitRule::Agent)];
@@ -110,7 +112,7 @@ pub(crate) fn apply(config: &mut Config, table: &Table, layer: usize, sink: &mut
         inner.finish(sink);
     }
     limits(config, &mut fields, layer, sink);
-    commands(config, &mut fields, layer, sink);
+    of_home(config, &mut fields, layer, sink);
     retry(config, &mut fields, layer, sink);
     apply_worktree(&mut config.worktree, &mut fields, sink);
     if let Some((table, entry)) = fields.table("env", sink) {
@@ -133,10 +135,29 @@ pub(crate) fn apply(config: &mut Config, table: &Table, layer: usize, sink: &mut
     fields.finish(sink);
 }
 
+/// What only the user's own file says: a home is no repository's.
+fn of_home(config: &mut Config, fields: &mut Fields<'_>, layer: usize, sink: &mut Sink<'_>) {
+    commands(config, fields, layer, sink);
+    worktrees(config, fields, layer, sink);
+}
+
 fn commands(config: &mut Config, fields: &mut Fields<'_>, layer: usize, sink: &mut Sink<'_>) {
     let Some((table, entry)) = fields.table("commands", sink) else { return };
     let mut inner = Fields::new("[commands]", table, entry.key.span.clone());
     config.commands_kept_ms.set(inner.duration("keep", sink), layer);
+    inner.finish(sink);
+}
+
+/// The bounds of a home's worktrees.
+fn worktrees(config: &mut Config, fields: &mut Fields<'_>, layer: usize, sink: &mut Sink<'_>) {
+    let Some((table, entry)) = fields.table("worktrees", sink) else { return };
+    let mut inner = Fields::new("[worktrees]", table, entry.key.span.clone());
+    if let Some(max) = inner.count("max", 1, WORKTREES_MAX, sink) {
+        config.worktrees_max = Sourced::at(Some(max.value), layer, max.span);
+    }
+    if let Some(max) = inner.size("max_bytes", sink) {
+        config.worktrees_bytes_max = Sourced::at(Some(max.value), layer, max.span);
+    }
     inner.finish(sink);
 }
 

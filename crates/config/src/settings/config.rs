@@ -95,6 +95,10 @@ pub struct Config {
     /// How long commands and their answers are remembered, in milliseconds. Of the user's file alone: a home is no
     /// repository's.
     pub commands_kept_ms: Sourced<u64>,
+    /// Worktrees that may stand in a home; `None`: any number. Of the user's file alone.
+    pub worktrees_max: Sourced<Option<u32>>,
+    /// Bytes that they may take together; `None`: any number. Of the user's file alone.
+    pub worktrees_bytes_max: Sourced<Option<u64>>,
     /// Limit of an agent that names none, in milliseconds.
     pub agent_timeout_ms: Sourced<u64>,
     /// Limit of a gate that names none, in milliseconds.
@@ -249,6 +253,8 @@ impl Default for Config {
             backoff_ms: Sourced::default_of(limits::BACKOFF_MS),
             max_backoff_ms: Sourced::default_of(limits::BACKOFF_MS_MAX),
             commands_kept_ms: Sourced::default_of(limits::COMMANDS_KEPT_MS),
+            worktrees_max: Sourced::default_of(None),
+            worktrees_bytes_max: Sourced::default_of(None),
             stall_after_ms: Sourced::default_of(limits::STALL_AFTER_MS),
             agent_timeout_ms: Sourced::default_of(limits::AGENT_TIMEOUT_MS),
             gate_timeout_ms: Sourced::default_of(limits::GATE_TIMEOUT_MS),

@@ -1,7 +1,7 @@
 //! Who is next: turns of queues, slots, gates and targets.
 
 use proptest::prelude::*;
-use tidegate_core::admission::{Caps, Place, grants};
+use tidegate_core::admission::{Caps, Place, Worktrees, grants, grants_within};
 use tidegate_core::ids::RunId;
 use tidegate_core::run::{
     CommitOutcome, Grant, Input, MergeOutcome, Plan, Report, Run, Tested, Work, WorktreeOutcome,
@@ -205,4 +205,21 @@ proptest! {
         let wanted = runs.len() * usize::try_from(active_max.min(3)).unwrap();
         prop_assert_eq!(given, wanted.min(usize::try_from(features).unwrap()));
     }
+}
+
+#[test]
+fn slots_that_need_a_worktree_go_no_further_than_the_home_may_have() {
+    let mut runs = claimed(2, &Shape { active_max: 5, ..wide() });
+    let other = tidegate_core::ids::RunId::from_parts(900, 1);
+    let within = |runs: &[Run], max: u32, is_full: bool| {
+        // One of an ended run stands; those of running runs are told by their state, not by the disk.
+        let standing = [(other.clone(), 1), (runs[0].id.clone(), 7)].into();
+        let worktrees = Worktrees { max: Some(max), is_full, standing };
+        grants_within(runs.iter(), CAPS, &worktrees).len()
+    };
+    assert_eq!([0, 1, 2, 4].map(|max| within(&runs, max, false)), [0, 0, 1, 3]);
+    assert_eq!(within(&runs, 9, true), 0, "no room on the disk");
+    take(&mut runs[0], &Input::Grant(Grant::Slot { feature: fid("a") }));
+    assert_eq!(within(&runs, 2, false), 0, "its worktree is being made");
+    assert_eq!(within(&runs, 3, false), 1);
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use tidegate_core::admission::Worktrees;
 use tidegate_core::cleanup::{Cleanup, Restoration};
 use tidegate_core::ids::{FeatureId, GateName, JobId, RunId};
 use tidegate_core::plan::Role;
@@ -24,6 +25,7 @@ use super::typing::Typing;
 use super::what::{self, Failure, What};
 use crate::clock;
 use crate::engine::{Dispatch, Target};
+use crate::quota::Quota;
 use crate::repair::Hold;
 
 /// How long the agents of a settled run are hunted before a person is asked.
@@ -42,6 +44,7 @@ pub struct Adapters {
     /// Git work that is still wanted; a late try of anything else ends by itself.
     wanted: Arc<Mutex<BTreeSet<(RunId, EffectKey)>>>,
     hold: Hold,
+    quota: Quota,
     /// Held while a snapshot of an agent at work is taken.
     snapshot: Arc<Mutex<()>>,
     cleaner: Arc<Cleaner>,
@@ -52,7 +55,12 @@ impl Adapters {
     ///
     /// # Errors
     /// When the system gives no thread or descriptor.
-    pub fn start(ctx: &Shared, shim: ShimProgram, hold: Hold) -> std::io::Result<Self> {
+    pub fn start(
+        ctx: &Shared,
+        shim: ShimProgram,
+        hold: Hold,
+        quota: Quota,
+    ) -> std::io::Result<Self> {
         let repos = Arc::new(Repos::new(ctx));
         let ports = Arc::new(Ports::new(&ctx.home));
         let jobs = Jobs::start(ctx, &repos, shim)?;
@@ -65,6 +73,7 @@ impl Adapters {
             jobs,
             wanted: Arc::default(),
             hold,
+            quota,
             snapshot: Arc::default(),
         })
     }
@@ -306,6 +315,10 @@ impl Dispatch for Adapters {
 
     fn holds_admission(&mut self) -> bool {
         self.hold.is_held()
+    }
+
+    fn worktrees(&mut self) -> Worktrees {
+        self.quota.worktrees()
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use tidegate_core::admission::Worktrees;
 use tidegate_core::cleanup::{Cleanup, Restoration};
 use tidegate_core::home::Place;
 use tidegate_core::ids::RunId;
@@ -40,6 +41,10 @@ pub trait Dispatch {
     /// again from time to time while it is so.
     fn holds_admission(&mut self) -> bool {
         false
+    }
+    /// The worktrees of the home and how many there may be. Asked before each group.
+    fn worktrees(&mut self) -> Worktrees {
+        Worktrees::default()
     }
 }
 

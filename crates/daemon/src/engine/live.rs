@@ -3,12 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tidegate_core::admission::Place;
+use tidegate_core::admission::{Caps, Place, Worktrees, grants};
 use tidegate_core::command::{Awaits, CommandId};
 use tidegate_core::home::{Home, HomeEvent};
 use tidegate_core::ids::{QueueKey, RunId};
 use tidegate_core::pause::covering;
-use tidegate_core::run::{Run, Status};
+use tidegate_core::run::{Grant, Run, Status};
 use tidegate_store::CommandRecord;
 
 use super::dispatch::Changes;
@@ -101,6 +101,15 @@ impl Live {
     /// All queues that have a run.
     pub(super) fn queues(&self) -> impl Iterator<Item = &QueueKey> {
         self.queues.keys()
+    }
+
+    /// Whether a feature has everything but the place of a worktree: all that may begin was begun
+    /// before.
+    pub(super) fn lacks_worktrees(&self, caps: Caps, worktrees: &Worktrees) -> bool {
+        let is_bounded = worktrees.max.is_some() || worktrees.is_full;
+        let running = self.running.iter().filter_map(|id| self.runs.get(id));
+        let begins = |(_, grant): &(RunId, Grant)| matches!(grant, Grant::Slot { .. });
+        is_bounded && grants(running, caps).iter().any(begins)
     }
 
     /// Whether nothing runs and nothing waits for a turn that could come without a person.

@@ -40,6 +40,7 @@ pub fn recover<D: Dispatch>(
     let adopted: Vec<RunId> = running.map(|run| run.id.clone()).collect();
     let adopt = Input::Adopt { supervisor: supervisor.clone() };
     let held = dispatch.holds_admission();
+    let worktrees = dispatch.worktrees();
     let orphans = live.commands.orphans(&live);
     let staged = store
         .turn(|turn| {
@@ -60,7 +61,7 @@ pub fn recover<D: Dispatch>(
             }
             stage.touch_all();
             if !held {
-                admit(&mut stage, turn, &supervisor, caps, chance);
+                admit(&mut stage, turn, &supervisor, (caps, &worktrees), chance);
             }
             conclude(&mut stage, turn, chance);
             end_orphans(&mut stage, turn, &orphans, chance);
@@ -70,8 +71,8 @@ pub fn recover<D: Dispatch>(
     let cleanups: Vec<_> = live.home.cleanups.values().cloned().collect();
     let restorations = live.home.restorations.clone();
     let mut engine = Engine::new(store, live, dispatch, caps, supervisor);
-    engine.owes_admission = held;
     engine.settle(staged);
+    engine.owes_admission = held || engine.live.lacks_worktrees(caps, &worktrees);
     for cleanup in &cleanups {
         engine.dispatch.clean_up(cleanup);
     }

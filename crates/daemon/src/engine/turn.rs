@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tidegate_core::admission::{Caps, grants};
+use tidegate_core::admission::{Caps, Worktrees, grants_within};
 use tidegate_core::home::Home;
 use tidegate_core::ids::{QueueKey, RunId};
 use tidegate_core::limits::COMMANDS_KEPT_MS;
@@ -148,10 +148,11 @@ impl<D: Dispatch> Engine<D> {
                 Message::Beat(_) | Message::Stop { .. } => {}
             }
         }
-        let held = self.dispatch.holds_admission();
+        let room =
+            Room { held: self.dispatch.holds_admission(), worktrees: self.dispatch.worktrees() };
         let mut space = if self.store.is_short_of_space() { Space::Short } else { Space::Plenty };
         let begun = std::time::Instant::now();
-        let mut outcome = self.attempt(&reports, &requests, (space, held), chance);
+        let mut outcome = self.attempt(&reports, &requests, (space, &room), chance);
         self.note_slowness(begun.elapsed());
         let urgent = !reports.is_empty() || requests.iter().any(is_urgent);
         if let Err(StoreError::Full) = outcome
@@ -161,12 +162,14 @@ impl<D: Dispatch> Engine<D> {
             // Ends and cancels are recorded in the space that was kept back for them.
             tracing::error!("the disk of the home is full: nothing new starts");
             space = Space::Short;
-            outcome = self.attempt(&reports, &requests, (space, held), chance);
+            outcome = self.attempt(&reports, &requests, (space, &room), chance);
         }
         match outcome {
             Ok(answers) => {
                 self.is_stuck = false;
-                self.owes_admission = held || space == Space::Short;
+                self.owes_admission = room.held
+                    || space == Space::Short
+                    || self.live.lacks_worktrees(self.caps, &room.worktrees);
                 for (request, answer) in requests.into_iter().zip(answers) {
                     // A client that went away asks again by its key.
                     let _ = request.reply.send(answer);
@@ -195,7 +198,7 @@ impl<D: Dispatch> Engine<D> {
         &mut self,
         reports: &[(RunId, Input)],
         requests: &[Request],
-        (space, held): (Space, bool),
+        (space, room): (Space, &Room),
         chance: &mut impl Chance,
     ) -> Result<Vec<Answer>, StoreError> {
         let mut nudges = Vec::new();
@@ -217,11 +220,11 @@ impl<D: Dispatch> Engine<D> {
                 take_request(turn, &mut stage, request, chance.now(), &mut nudges)
             });
             let answers: Vec<Answer> = answers.collect();
-            if space == Space::Plenty && !held {
+            if space == Space::Plenty && !room.held {
                 if *owes_admission {
                     stage.touch_all();
                 }
-                admit(&mut stage, turn, supervisor, *caps, chance);
+                admit(&mut stage, turn, supervisor, (*caps, &room.worktrees), chance);
             }
             conclude(&mut stage, turn, chance);
             forget(turn, *kept_ms, forget_at, chance);
@@ -312,6 +315,13 @@ enum Space {
     Short,
 }
 
+/// What the world says of room for more work, before a group.
+struct Room {
+    /// Whether nothing may start at all.
+    held: bool,
+    worktrees: Worktrees,
+}
+
 /// The run and its place, for adapters.
 pub(super) fn target(live: &Live, id: &RunId) -> Option<Target> {
     let run = live.get(id)?;
@@ -349,7 +359,7 @@ pub(super) fn admit(
     stage: &mut Stage<'_>,
     turn: &mut tidegate_store::Turn<'_>,
     supervisor: &str,
-    caps: Caps,
+    (caps, worktrees): (Caps, &Worktrees),
     chance: &mut impl Chance,
 ) {
     let mut given = 0;
@@ -358,7 +368,7 @@ pub(super) fn admit(
         let claims = queues.iter().filter_map(|queue: &QueueKey| stage.turn_of(queue));
         let claim = Input::Claim { supervisor: supervisor.to_owned() };
         let mut inputs: Vec<(RunId, Input)> = claims.map(|run| (run, claim.clone())).collect();
-        let granted = grants(stage.running().into_iter(), caps);
+        let granted = grants_within(stage.running().into_iter(), caps, worktrees);
         inputs.extend(granted.into_iter().map(|(run, grant)| (run, Input::Grant(grant))));
         if inputs.is_empty() {
             return;

@@ -24,6 +24,7 @@ use crate::approval::Key;
 use crate::clock;
 use crate::engine::{self, Ended, EngineError, Handle, Inbox, Until};
 use crate::http;
+use crate::quota::{Bounds, Quota};
 use crate::repair::{self, Hold};
 
 /// Threads for blocking work of adapters.
@@ -42,6 +43,8 @@ pub struct Options {
     pub shim: ShimProgram,
     /// How long commands are remembered, in milliseconds.
     pub commands_kept_ms: u64,
+    /// How many worktrees there may be, and how much room they may take.
+    pub worktrees: Bounds,
 }
 
 /// How a daemon ended.
@@ -127,8 +130,9 @@ pub fn run(options: &Options) -> Result<Outcome, HostError> {
         workers: workers.clone(),
         git: Git::new(Arc::new(HelperExec)),
     });
-    let adapters =
-        Adapters::start(&ctx, options.shim.clone(), hold).map_err(io("start threads for"))?;
+    let adapters = Quota::start(home, options.worktrees)
+        .and_then(|quota| Adapters::start(&ctx, options.shim.clone(), hold, quota))
+        .map_err(io("start threads for"))?;
     adapters.end_leftovers(&store).map_err(HostError::Epoch)?;
     let mut life = Life {
         files,

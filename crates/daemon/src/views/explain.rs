@@ -9,8 +9,8 @@ use super::attention::attention;
 use super::explain_feature::feature_lines;
 use super::job_doc::end_in_words;
 use super::moment::stamp;
-use super::run_doc::Facts;
-use super::waiting::{pause_in_words, queue_name, run_waits_for};
+use super::run_doc::{Facts, waits_for};
+use super::waiting::{pause_in_words, queue_name};
 use super::words::Words;
 
 /// Events that are shown as facts, newest last.
@@ -122,7 +122,7 @@ fn plain(key: &str, value: &Value) -> Option<String> {
 fn because(facts: &Facts<'_>) -> String {
     let run = &facts.derived.run;
     let words = Words::of(facts.derived);
-    let waits = run_waits_for(run, facts.queue, facts.daemon.running);
+    let waits = waits_for(facts);
     let odd = facts.derived.odd.first().filter(|_| !run.status.is_terminal());
     if let Some((job, why)) = odd {
         return format!("the records of job {job} contradict each other: {why}");

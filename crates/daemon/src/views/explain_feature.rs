@@ -14,7 +14,7 @@ use super::locks::lock_fact;
 use super::people::people_facts;
 use super::place::HomePaths;
 use super::run_doc::Facts;
-use super::waiting::{barrier, feature_waits_for};
+use super::waiting::{barrier, feature_waits_for, lack};
 
 /// Explains one feature. `events` are its newest ones, oldest first.
 ///
@@ -49,7 +49,7 @@ pub fn explain_feature(
     }
     people_facts(run, id, &mut found);
     found.extend(event_facts(events));
-    let waits = feature_waits_for(run, spec, plan, id);
+    let waits = feature_waits_for(run, (spec, plan), id, lack(run, facts.paths).as_deref());
     let needed = attention(facts.derived)
         .into_iter()
         .find(|item| item.feature.as_deref() == Some(id.as_str()));
@@ -72,13 +72,14 @@ pub fn explain_feature(
 /// A line for each feature of a run that is not done, and for each that failed.
 pub(super) fn feature_lines(run: &Run, paths: &HomePaths, found: &mut Vec<Fact>) {
     let Some((spec, plan)) = run.plan() else { return };
+    let lack = lack(run, paths);
     let landed = plan.features.keys().filter(|id| plan.is_landed(id)).count();
     found.push(fact("plan", format!("{landed} of {} features have landed", plan.features.len())));
     // Features of a wave that stand where they do for one reason are told in one line.
     let mut told: Vec<(u32, String, Vec<&FeatureId>)> = Vec::new();
     for (wave, id) in spec.in_order() {
         let Some(feature) = plan.features.get(id).filter(|_| !plan.is_landed(id)) else { continue };
-        let waits = feature_waits_for(run, spec, plan, id);
+        let waits = feature_waits_for(run, (spec, plan), id, lack.as_deref());
         let why = because(run, id, feature, waits);
         match told.iter_mut().find(|(of, known, _)| *of == wave && *known == why) {
             Some((.., ids)) => ids.push(id),

@@ -12,19 +12,22 @@ use super::evidence::evidence;
 use super::locks::locks;
 use super::place::HomePaths;
 use super::usage::usage;
-use super::waiting::feature_waits_for;
+use super::waiting::{feature_waits_for, lack};
 
 /// The features of a run in the order of its plan; none for launcher runs.
 pub(super) fn features(run: &Run, paths: &HomePaths) -> Vec<FeatureDoc> {
     let Some((spec, plan)) = run.plan() else { return Vec::new() };
+    let whole = Whole { run, spec, plan, paths, lack: lack(run, paths) };
     let all = spec.in_order().filter_map(|(wave, id)| {
         let (of_spec, feature) = (spec.features.get(id)?, plan.features.get(id)?);
-        Some(document(&Whole { run, spec, plan, paths }, wave, id, of_spec, feature))
+        Some(document(&whole, wave, id, of_spec, feature))
     });
     all.collect()
 }
 
 struct Whole<'a> {
+    /// Why the home has no room for a further worktree.
+    lack: Option<String>,
     run: &'a Run,
     spec: &'a PlanSpec,
     plan: &'a Plan,
@@ -76,7 +79,7 @@ fn document(
         cause,
         job_id: feature.job().map(ToString::to_string),
         evidence: evidence(run, id, whole.paths),
-        waits_for: feature_waits_for(run, whole.spec, whole.plan, id),
+        waits_for: feature_waits_for(run, (whole.spec, whole.plan), id, whole.lack.as_deref()),
         usage: usage(run, Some(id)),
     }
 }

@@ -16,7 +16,7 @@ use super::moment::{age, stamp};
 use super::place::{HomePaths, text};
 use super::sight::Sight;
 use super::usage::usage;
-use super::waiting::{QueuePlace, run_waits_for};
+use super::waiting::{QueuePlace, lack, run_waits_for};
 use super::words::Words;
 
 /// The lease that a held lock stands for, in milliseconds: it is renewed by every look.
@@ -50,6 +50,13 @@ pub struct Facts<'a> {
     pub paths: &'a HomePaths,
     /// Its place in the queue, for pending runs.
     pub queue: Option<&'a QueuePlace>,
+}
+
+/// What the run as a whole waits for.
+pub(super) fn waits_for(facts: &Facts<'_>) -> Option<String> {
+    let run = &facts.derived.run;
+    let lack = lack(run, facts.paths);
+    run_waits_for(run, facts.queue, facts.daemon.running, lack.as_deref())
 }
 
 /// The document of one run.
@@ -120,7 +127,7 @@ pub fn run_document(facts: &Facts<'_>) -> RunDoc {
             .and_then(|place| place.paused.as_ref())
             .map(|(scope, pause)| lanes_pause(scope, pause)),
         usage: usage(run, None),
-        waits_for: run_waits_for(run, facts.queue, facts.daemon.running),
+        waits_for: waits_for(facts),
     }
 }
 

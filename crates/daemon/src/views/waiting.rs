@@ -11,6 +11,7 @@ use super::attention::in_words;
 use super::locks::line_in_words;
 use super::moment::stamp;
 use super::people::asked_by;
+use super::place::HomePaths;
 use super::words::living_agents;
 
 /// Where a pending run stands in its queue.
@@ -28,6 +29,12 @@ pub struct QueuePlace {
     pub paused: Option<(Scope, Pause)>,
 }
 
+/// Why the home has no room for a further worktree, where a run may need one.
+pub(super) fn lack(run: &Run, paths: &HomePaths) -> Option<String> {
+    let may_need = run.plan().is_some() && matches!(run.status, Status::Running { .. });
+    may_need.then(|| crate::quota::lack(paths.root())).flatten()
+}
+
 /// The name of a queue for people.
 pub(super) fn queue_name(queue: &QueueKey) -> String {
     match &queue.adhoc {
@@ -41,10 +48,11 @@ pub(super) fn run_waits_for(
     run: &Run,
     queue: Option<&QueuePlace>,
     supervised: bool,
+    lack: Option<&str>,
 ) -> Option<String> {
     match &run.status {
         Status::Pending => Some(turn(run, queue, supervised)),
-        Status::Running { .. } => of_running(run),
+        Status::Running { .. } => of_running(run, lack),
         Status::Completed { .. } | Status::Failed { .. } | Status::Cancelled { .. } => None,
     }
 }
@@ -85,7 +93,7 @@ pub(super) fn pause_in_words(what: &str, pause: &Pause) -> String {
     }
 }
 
-fn of_running(run: &Run) -> Option<String> {
+fn of_running(run: &Run, lack: Option<&str>) -> Option<String> {
     if let Some((_, launcher)) = run.launcher() {
         launcher.degraded.as_ref()?;
         return Some(format!("its agents: {}", living_agents(run, launcher).join(", ")));
@@ -97,12 +105,13 @@ fn of_running(run: &Run) -> Option<String> {
     }
     let (spec, plan) = run.plan()?;
     let open: Vec<_> = spec.in_order().filter(|(_, id)| is_open(plan, id)).collect();
-    let working = open.iter().any(|(_, id)| feature_waits_for(run, spec, plan, id).is_none());
+    let waits = |id| feature_waits_for(run, (spec, plan), id, lack);
+    let working = open.iter().any(|(_, id)| waits(id).is_none());
     if working {
         return None;
     }
     let (_, first) = open.first()?;
-    let why = feature_waits_for(run, spec, plan, first)?;
+    let why = waits(first)?;
     Some(format!("{first}: {why}"))
 }
 
@@ -120,12 +129,13 @@ fn limited(limit: &Limit) -> String {
     )
 }
 
-/// What a feature waits for. `None` when something works on it, or it has ended.
+/// What a feature waits for. `None` when something works on it, or it has ended. `lack` says why the
+/// home has no room for a further worktree, if it has none.
 pub(super) fn feature_waits_for(
     run: &Run,
-    spec: &PlanSpec,
-    plan: &Plan,
+    (spec, plan): (&PlanSpec, &Plan),
     id: &FeatureId,
+    lack: Option<&str>,
 ) -> Option<String> {
     if run.status == Status::Pending {
         return Some("the run's turn".to_owned());
@@ -144,8 +154,10 @@ pub(super) fn feature_waits_for(
         return Some(format!("the run's release: {}", pause_in_words("it was held", hold)));
     }
     match &feature.state {
-        FeatureState::Queued => Some(start(run, spec, plan, id)),
-        FeatureState::Working { step: WorkStep::AwaitingSlot, .. } => Some(slot(run, spec, plan)),
+        FeatureState::Queued => Some(start(run, spec, plan, id, lack)),
+        FeatureState::Working { step: WorkStep::AwaitingSlot, .. } => {
+            Some(slot(run, spec, plan, id, lack))
+        }
         FeatureState::Verifying { .. } if run.look_due(id).is_some() => None,
         FeatureState::Verifying { round }
         | FeatureState::Landing(LandStep::Gates { round, .. }) => {
@@ -206,7 +218,7 @@ fn may_begin(feature: &Feature) -> bool {
 }
 
 /// Why a queued feature has not started: the first of wave, needs, slots.
-fn start(run: &Run, spec: &PlanSpec, plan: &Plan, id: &FeatureId) -> String {
+fn start(run: &Run, spec: &PlanSpec, plan: &Plan, id: &FeatureId, lack: Option<&str>) -> String {
     if let Some((wave, open)) = barrier(spec, plan, id) {
         return format!("wave {wave}: {} not done", names(&open));
     }
@@ -219,7 +231,7 @@ fn start(run: &Run, spec: &PlanSpec, plan: &Plan, id: &FeatureId) -> String {
         return format!("{} to land", names(&missing));
     }
     let line = plan.features.get(id).and_then(|feature| feature.in_line.as_ref());
-    line.and_then(line_in_words).unwrap_or_else(|| slot(run, spec, plan))
+    line.and_then(line_in_words).unwrap_or_else(|| slot(run, spec, plan, id, lack))
 }
 
 /// The earliest wave before the feature's own that is not over, and what of it is open.
@@ -239,7 +251,7 @@ pub(super) fn barrier<'a>(
     })
 }
 
-fn slot(run: &Run, spec: &PlanSpec, plan: &Plan) -> String {
+fn slot(run: &Run, spec: &PlanSpec, plan: &Plan, id: &FeatureId, lack: Option<&str>) -> String {
     let held = plan.features.values().filter(|feature| feature.holds_slot()).count();
     if held >= usize::try_from(spec.active_max).unwrap_or(usize::MAX) {
         format!("a slot: {held} of {} features of the run are active", spec.active_max)
@@ -247,7 +259,9 @@ fn slot(run: &Run, spec: &PlanSpec, plan: &Plan) -> String {
         let why = "what is left of the run's budget is kept back for the agents at work";
         format!("a slot: {why}")
     } else {
-        "a slot of the home".to_owned()
+        // One that has its worktree needs no room for another.
+        let has_none = plan.features.get(id).is_some_and(|feature| feature.worktree.is_none());
+        lack.filter(|_| has_none).unwrap_or("a slot of the home").to_owned()
     }
 }
 

@@ -153,7 +153,7 @@ fn feature_in_any_state_says_what_it_waits_for_or_what_works() {
             feature.wait = wait;
             let feature = feature.clone();
             let plan = plan.clone();
-            let waits = feature_waits_for(&run, &spec, &plan, &id);
+            let waits = feature_waits_for(&run, (&spec, &plan), &id, None);
             let told = because(&run, &id, &feature, waits);
             tells(&format!("{} {state:?}", run.status.word()), &told);
         }
@@ -184,7 +184,7 @@ fn run_that_has_not_begun_says_why_whatever_its_queue_is_at() {
         let mut held: Run = free.clone();
         held.hold = Some(pause());
         for (run, supervised) in [(&free, true), (&free, false), (&held, true), (&held, false)] {
-            tells("no queue", &run_waits_for(run, None, supervised).unwrap());
+            tells("no queue", &run_waits_for(run, None, supervised, None).unwrap());
             for scope in &scopes {
                 for (active, first, why) in [
                     (None, None, None),
@@ -200,7 +200,7 @@ fn run_that_has_not_begun_says_why_whatever_its_queue_is_at() {
                         held: why,
                         paused: scope.clone().map(|scope| (scope, pause())),
                     };
-                    let told = run_waits_for(run, Some(&place), supervised).unwrap();
+                    let told = run_waits_for(run, Some(&place), supervised, None).unwrap();
                     tells(&format!("{place:?}"), &told);
                 }
             }
