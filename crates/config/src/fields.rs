@@ -132,8 +132,13 @@ impl<'n> Fields<'n> {
         }
     }
 
-    /// An amount of bytes above nothing: a whole number of them, or one with `KiB`, `MiB` or `GiB`.
-    pub(crate) fn size(&mut self, key: &'static str, sink: &mut Sink<'_>) -> Option<Spanned<u64>> {
+    /// A whole number or a text: what a unit may follow.
+    fn measure(
+        &mut self,
+        key: &'static str,
+        what: &str,
+        sink: &mut Sink<'_>,
+    ) -> Option<Spanned<String>> {
         let entry = self.take(key)?;
         let text = match &entry.node.value {
             Value::Integer(number) => number.to_string(),
@@ -144,16 +149,22 @@ impl<'n> Fields<'n> {
             | Value::Date(_)
             | Value::Array(_)
             | Value::Table(_) => {
-                wrong_type(&format!("`{key}`"), "a size such as \"20GiB\"", &entry.node, sink);
+                wrong_type(&format!("`{key}`"), what, &entry.node, sink);
                 return None;
             }
         };
+        Some(Spanned::new(text, entry.node.span.clone()))
+    }
+
+    /// An amount of bytes above nothing: a whole number of them, or one with `KiB`, `MiB` or `GiB`.
+    pub(crate) fn size(&mut self, key: &'static str, sink: &mut Sink<'_>) -> Option<Spanned<u64>> {
+        let Spanned { value: text, span } = self.measure(key, "a size such as \"20GiB\"", sink)?;
         if let Some(bytes) = parse_size(&text) {
-            return Some(Spanned::new(bytes, entry.node.span.clone()));
+            return Some(Spanned::new(bytes, span));
         }
         let message = format!("`{key}` is {}, which is no size that can be kept", quoted(&text));
         let hint = "write bytes, or a whole number with KiB, MiB or GiB, above nothing";
-        sink.error_hint(Code::IllegalValue, &entry.node.span, message, hint);
+        sink.error_hint(Code::IllegalValue, &span, message, hint);
         None
     }
 
@@ -163,29 +174,17 @@ impl<'n> Fields<'n> {
         key: &'static str,
         sink: &mut Sink<'_>,
     ) -> Option<Spanned<u64>> {
-        let entry = self.take(key)?;
-        let text = match &entry.node.value {
-            Value::Integer(number) => number.to_string(),
-            Value::String(text) => text.clone(),
-            Value::Null
-            | Value::Boolean(_)
-            | Value::Number(_)
-            | Value::Date(_)
-            | Value::Array(_)
-            | Value::Table(_) => {
-                wrong_type(&format!("`{key}`"), "a duration such as \"30s\"", &entry.node, sink);
-                return None;
-            }
-        };
+        let Spanned { value: text, span } =
+            self.measure(key, "a duration such as \"30s\"", sink)?;
         let refuse = |sink: &mut Sink<'_>, hint: &str| {
             let message =
                 format!("`{key}` is {}, which is no duration that can be kept", quoted(&text));
-            sink.error_hint(Code::IllegalValue, &entry.node.span, message, hint);
+            sink.error_hint(Code::IllegalValue, &span, message, hint);
         };
         match parse_duration(&text) {
             Ok(0) => refuse(sink, "it must be longer than nothing"),
             Ok(ms) if ms > i64::MAX.unsigned_abs() => refuse(sink, "it is too long"),
-            Ok(ms) => return Some(Spanned::new(ms, entry.node.span.clone())),
+            Ok(ms) => return Some(Spanned::new(ms, span)),
             Err(error) => refuse(sink, &error.to_string()),
         }
         None
