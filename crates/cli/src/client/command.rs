@@ -153,7 +153,7 @@ impl<'h> Client<'h> {
         if let Ok(answer) = tokio::time::timeout(PATIENCE, &mut exchange).await {
             return answer;
         }
-        talk(UNANSWERED);
+        talk(format_args!("{UNANSWERED}. This gives up after a minute"));
         exchange.await
     }
 

@@ -1,6 +1,7 @@
 //! `tidegate submit`: make a run of a plan or of a command, and go.
 
 use std::ffi::OsString;
+use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
 use tidegate_protocol::{
@@ -128,6 +129,10 @@ impl Args {
         context.out.flush()?;
         if let Some(limit) = answer.resume_limit {
             talk(resume_advice(limit, wave_known));
+        }
+        // The lines are for scripts, and so is standard error when nobody looks at it.
+        if std::io::stdout().is_terminal() && std::io::stderr().is_terminal() {
+            talk(format_args!("next: tidegate wait {}", answer.run_id));
         }
         Ok(Exit::OK)
     }

@@ -72,8 +72,11 @@ fn process_that_is_gone_is_told_of_at_once() {
 
 #[test]
 fn agents_files_and_output_are_told_of() {
-    let job = Job::sh("read line < go; echo out; read line < go");
-    std::process::Command::new("mkfifo").arg(job.home.path().join("go")).status().unwrap();
+    // A FIFO for each word: a second reader could come while the writer of the first word has not closed yet.
+    let job = Job::sh("read line < go; echo out; read line < end");
+    for name in ["go", "end"] {
+        std::process::Command::new("mkfifo").arg(job.home.path().join(name)).status().unwrap();
+    }
     let (watcher, changes) = watcher();
     watcher.watch_dir("j", job.dir.path(), OutputHints::On).unwrap();
     job.start();
@@ -93,7 +96,7 @@ fn agents_files_and_output_are_told_of() {
     std::fs::write(job.dir.file("p.tmp"), "{}").unwrap();
     std::fs::rename(job.dir.file("p.tmp"), job.dir.file("progress.json")).unwrap();
     wait_for(&changes, |what| *what == What::File("progress.json".into()));
-    std::fs::write(job.home.path().join("go"), "go\n").unwrap();
+    std::fs::write(job.home.path().join("end"), "end\n").unwrap();
     job.wait_shim();
 }
 

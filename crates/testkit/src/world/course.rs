@@ -22,8 +22,10 @@ use crate::faults::{Fault, Mutation};
 use crate::home::TempHome;
 use crate::sim::Options;
 
-/// Virtual time within which everything must have ended once no fault strikes, in milliseconds.
-const BOUND_MS: u64 = 12 * 60 * 60 * 1000;
+/// Virtual time within which everything must have ended once no fault strikes, in milliseconds. The reset of a limit is a
+/// time of the wall clock: where that was set back by a day after an agent told it, the agent is waited for a day
+/// longer, and once more when the clock was set back again.
+const BOUND_MS: u64 = 72 * 60 * 60 * 1000;
 /// Happenings within which everything must have ended.
 const STEPS_MAX: u64 = 200_000;
 /// How long the world is looked at after everything has ended, in milliseconds: longer than a shim

@@ -125,16 +125,20 @@ impl World {
             return;
         };
         let Some((target, effect)) = daemon.hands.wanted.get(name).cloned() else { return };
-        match self.git_work(&target, &effect) {
-            Some(report) => {
-                self.answer(&name.0, &name.1, report);
-                if matches!(effect, Effect::WatchWorktree { .. }) {
-                    // A series of reports, for as long as the agent works.
-                    self.plan_in((20_000, 60_000), Happening::Git(number, name.clone()));
-                }
+        if let Some(report) = self.git_work(&target, &effect) {
+            self.answer(&name.0, &name.1, report);
+            if matches!(effect, Effect::WatchWorktree { .. }) {
+                // A series of reports, for as long as the agent works.
+                self.plan_in((20_000, 60_000), Happening::Git(number, name.clone()));
             }
-            None => self.plan_in((900, 1_100), Happening::Git(number, name.clone())),
+            return;
         }
+        let left = if let Effect::AwaitRetry { wait, .. } = effect {
+            wait.left_ms(self.clock.boot())
+        } else {
+            0
+        };
+        self.plan_in((900 + left, 1_100 + left), Happening::Git(number, name.clone()));
     }
 
     pub(super) fn sweep_step(&mut self, number: u32, name: &EffectName) {
