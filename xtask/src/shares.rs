@@ -1,24 +1,17 @@
 //! The full numbers of what the tests run a share of: every fault of the kill matrix, a hundred thousand simulated worlds,
 //! hundreds of sabotages.
 
+use std::process::Command;
+
 use anyhow::{Result, bail};
 
 use crate::workspace::{cargo, succeed};
 
 /// The kill matrix: `[NUMBER | all] [--seed SEED]`, five hundred by default.
 pub(crate) fn faults(arguments: &[String]) -> Result<()> {
-    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let (number, seed) = match words.as_slice() {
-        [] => ("500", "1"),
-        [number] => (*number, "1"),
-        ["--seed", seed] => ("500", *seed),
-        [number, "--seed", seed] => (*number, *seed),
-        _ => bail!("usage: cargo xtask faults [NUMBER | all] [--seed SEED]"),
-    };
-    let binary = crate::suite::build()?;
-    // The same features as `cargo xtask test`, so that nothing is built again.
-    let mut tests = cargo(&["test", "--workspace", "--features", "tidegate/failpoints"]);
-    tests.args(["--test", "it", "faults_leave", "--", "--nocapture"]).env("TIDEGATE_BIN", binary);
+    let (number, seed) =
+        number_and_seed(arguments, "500", "cargo xtask faults [NUMBER | all] [--seed SEED]")?;
+    let mut tests = end_to_end("faults_leave")?;
     tests.env("TIDEGATE_FAULTS", number).env("TIDEGATE_FAULT_SEED", seed);
     succeed(&mut tests, "the kill matrix")
 }
@@ -26,16 +19,9 @@ pub(crate) fn faults(arguments: &[String]) -> Result<()> {
 /// Power cuts on loop devices: `[NUMBER] [--seed SEED]`, two hundred by default, and every point
 /// between the writes of a record.
 pub(crate) fn power(arguments: &[String]) -> Result<()> {
-    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let (number, seed) = match words.as_slice() {
-        [] => ("200", "1"),
-        [number] => (*number, "1"),
-        [number, "--seed", seed] => (*number, *seed),
-        _ => bail!("usage: cargo xtask power [NUMBER] [--seed SEED]"),
-    };
-    let binary = crate::suite::build()?;
-    let mut tests = cargo(&["test", "--workspace", "--features", "tidegate/failpoints"]);
-    tests.args(["--test", "it", "power::", "--", "--nocapture"]).env("TIDEGATE_BIN", binary);
+    let (number, seed) =
+        number_and_seed(arguments, "200", "cargo xtask power [NUMBER] [--seed SEED]")?;
+    let mut tests = end_to_end("power::")?;
     tests.env("TIDEGATE_POWER_CUTS", number).env("TIDEGATE_POWER_SEED", seed);
     succeed(&mut tests, "the power cuts")
 }
@@ -52,11 +38,8 @@ pub(crate) fn kill_loop(arguments: &[String]) -> Result<()> {
             _ => bail!("usage: cargo xtask killloop [--minutes N] [--rounds M]"),
         }
     }
-    let binary = crate::suite::build()?;
     for round in 1..=rounds {
-        let mut tests = cargo(&["test", "--workspace", "--features", "tidegate/failpoints"]);
-        tests.args(["--test", "it", "random_kills", "--", "--nocapture"]);
-        tests.env("TIDEGATE_BIN", &binary);
+        let mut tests = end_to_end("random_kills")?;
         tests.env("TIDEGATE_KILL_SECONDS", (minutes * 60).to_string());
         tests.env("TIDEGATE_KILL_SEED", round.to_string());
         succeed(&mut tests, "the kill loop")?;
@@ -66,17 +49,9 @@ pub(crate) fn kill_loop(arguments: &[String]) -> Result<()> {
 
 /// Rounds of random edits with a disaster each: `[NUMBER] [--seed SEED]`, five hundred by default.
 pub(crate) fn snapshots(arguments: &[String]) -> Result<()> {
-    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let (number, seed) = match words.as_slice() {
-        [] => ("500", "1"),
-        [number] => (*number, "1"),
-        [number, "--seed", seed] => (*number, *seed),
-        _ => bail!("usage: cargo xtask snapshots [NUMBER] [--seed SEED]"),
-    };
-    let binary = crate::suite::build()?;
-    let mut tests = cargo(&["test", "--workspace", "--features", "tidegate/failpoints"]);
-    tests.args(["--test", "it", "snapshot_rounds::", "--", "--nocapture"]);
-    tests.env("TIDEGATE_BIN", binary);
+    let (number, seed) =
+        number_and_seed(arguments, "500", "cargo xtask snapshots [NUMBER] [--seed SEED]")?;
+    let mut tests = end_to_end("snapshot_rounds::")?;
     tests.env("TIDEGATE_SNAPSHOT_ROUNDS", number).env("TIDEGATE_SNAPSHOT_SEED", seed);
     succeed(&mut tests, "the rounds of snapshots")
 }
@@ -112,10 +87,8 @@ pub(crate) fn upgrade(arguments: &[String]) -> Result<()> {
         [number] => number,
         _ => bail!("usage: cargo xtask upgrade [NUMBER]"),
     };
-    let binary = crate::suite::build()?;
-    let mut tests = cargo(&["test", "--workspace", "--features", "tidegate/failpoints"]);
-    tests.args(["--test", "it", "upgraded_daemons", "--", "--nocapture"]);
-    tests.env("TIDEGATE_BIN", binary).env("TIDEGATE_UPGRADES", number);
+    let mut tests = end_to_end("upgraded_daemons")?;
+    tests.env("TIDEGATE_UPGRADES", number);
     succeed(tests.env("TIDEGATE_UPGRADE_JOBS", "50"), "the upgrades")
 }
 
@@ -127,29 +100,43 @@ pub(crate) fn storm(arguments: &[String]) -> Result<()> {
         [commands, kills] => (commands.as_str(), kills.as_str()),
         _ => bail!("usage: cargo xtask storm [COMMANDS] [KILLS]"),
     };
-    let binary = crate::suite::build()?;
-    let mut tests = cargo(&["test", "--workspace", "--features", "tidegate/failpoints"]);
-    tests.args(["--test", "it", "storm::", "--", "--nocapture"]).env("TIDEGATE_BIN", binary);
+    let mut tests = end_to_end("storm::")?;
     tests.env("TIDEGATE_STORM_COMMANDS", commands).env("TIDEGATE_STORM_KILLS", kills);
     succeed(&mut tests, "the storm of commands")
 }
 
 /// A train of branches that want to land at once: `[NUMBER] [--seed SEED]`, sixty by default.
 pub(crate) fn train(arguments: &[String]) -> Result<()> {
-    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let (number, seed) = match words.as_slice() {
-        [] => ("60", "1"),
-        [number] => (*number, "1"),
-        ["--seed", seed] => ("60", *seed),
-        [number, "--seed", seed] => (*number, *seed),
-        _ => bail!("usage: cargo xtask train [NUMBER] [--seed SEED]"),
-    };
-    let binary = crate::suite::build()?;
-    let mut tests = cargo(&["test", "--workspace", "--features", "tidegate/failpoints"]);
-    tests.args(["--test", "it", "train::", "--", "--nocapture"]).env("TIDEGATE_BIN", binary);
+    let (number, seed) =
+        number_and_seed(arguments, "60", "cargo xtask train [NUMBER] [--seed SEED]")?;
+    let mut tests = end_to_end("train::")?;
     tests.env("TIDEGATE_TRAIN", number).env("TIDEGATE_TRAIN_SEED", seed);
     tests.env("TIDEGATE_TRAIN_KILLS", "5");
     succeed(&mut tests, "the train")
+}
+
+/// The end-to-end tests of a name, with the features of `cargo xtask test`, so that nothing is built again.
+fn end_to_end(filter: &str) -> Result<Command> {
+    let binary = crate::suite::build()?;
+    let mut tests = cargo(&["test", "--workspace", "--features", "tidegate/failpoints"]);
+    tests.args(["--test", "it", filter, "--", "--nocapture"]).env("TIDEGATE_BIN", binary);
+    Ok(tests)
+}
+
+/// What `[NUMBER] [--seed SEED]` says; the first seed where none is said.
+fn number_and_seed<'a>(
+    arguments: &'a [String],
+    number: &'a str,
+    usage: &str,
+) -> Result<(&'a str, &'a str)> {
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        [] => Ok((number, "1")),
+        ["--seed", seed] => Ok((number, *seed)),
+        [number] => Ok((*number, "1")),
+        [number, "--seed", seed] => Ok((*number, *seed)),
+        _ => bail!("usage: {usage}"),
+    }
 }
 
 /// Writes the pages that are made of the code; a test compares them.

@@ -79,14 +79,18 @@ impl Budget {
         }
     }
 
-    /// The first resource of which nothing is left.
-    pub fn overrun(self, scope: BudgetScope, spent: Spent) -> Option<Overrun> {
-        let all = [
+    /// Each resource with what may be used of it and what was.
+    pub fn against(self, spent: Spent) -> [(Resource, Option<u64>, u64); 3] {
+        [
             (Resource::Attempts, self.attempts, spent.attempts),
             (Resource::Time, self.time_ms, spent.time_ms),
             (Resource::Cost, self.cost_micros, spent.cost_micros),
-        ];
-        all.into_iter().find_map(|(resource, cap, spent)| {
+        ]
+    }
+
+    /// The first resource of which nothing is left.
+    pub fn overrun(self, scope: BudgetScope, spent: Spent) -> Option<Overrun> {
+        self.against(spent).into_iter().find_map(|(resource, cap, spent)| {
             let cap = cap.filter(|cap| spent >= *cap)?;
             Some(Overrun { scope, resource, spent, cap })
         })

@@ -1,6 +1,6 @@
 //! Budgets in words: what was used of what.
 
-use tidegate_core::budget::{Budget, BudgetScope, Overrun, Resource};
+use tidegate_core::budget::{BudgetScope, Overrun, Resource};
 use tidegate_core::ids::FeatureId;
 use tidegate_core::run::Run;
 use tidegate_protocol::Fact;
@@ -23,13 +23,7 @@ pub(super) fn budget_facts(run: &Run, id: &FeatureId) -> Vec<Fact> {
         (BudgetScope::Run, spec.budgets.run, run.spent(None)),
     ];
     let counted = lines.into_iter().flat_map(|(scope, budget, spent)| {
-        let Budget { attempts, time_ms, cost_micros } = budget;
-        let all = [
-            (Resource::Attempts, attempts, spent.attempts),
-            (Resource::Time, time_ms, spent.time_ms),
-            (Resource::Cost, cost_micros, spent.cost_micros),
-        ];
-        all.map(|(resource, cap, spent)| (scope, resource, cap, spent))
+        budget.against(spent).map(|(resource, cap, spent)| (scope, resource, cap, spent))
     });
     let told = counted.filter_map(|(scope, resource, cap, spent)| {
         let (spent, cap) = (amount(resource, spent), amount(resource, cap?));

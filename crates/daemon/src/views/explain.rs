@@ -93,18 +93,11 @@ pub(super) fn event_facts(events: &[EventView]) -> impl Iterator<Item = Fact> {
 fn event_line(event: &EventView) -> String {
     let mut words: Vec<String> = event.feature.iter().cloned().collect();
     for (key, value) in event.body.iter().filter(|(key, _)| !UNTOLD.contains(&key.as_str())) {
-        match value {
-            Value::Object(below) => {
-                let told = below.iter().filter_map(|(name, value)| plain(name, value));
-                words.extend(told.map(|word| format!("{key}.{word}")));
-            }
-            Value::String(_)
-            | Value::Number(_)
-            | Value::Bool(_)
-            | Value::Null
-            | Value::Array(_) => {
-                words.extend(plain(key, value));
-            }
+        if let Value::Object(below) = value {
+            let told = below.iter().filter_map(|(name, value)| plain(name, value));
+            words.extend(told.map(|word| format!("{key}.{word}")));
+        } else {
+            words.extend(plain(key, value));
         }
     }
     if words.is_empty() { event.kind.replace('-', " ") } else { words.join(" ") }
