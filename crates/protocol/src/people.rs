@@ -13,6 +13,9 @@ pub struct AskRequest {
     /// Answers that are offered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<String>,
+    /// Whether the agent ends its turn for the answer, and is to be started again with it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub waits: bool,
 }
 
 /// Answer to `POST /questions`.
@@ -27,6 +30,20 @@ pub struct AskAnswer {
     pub job_id: String,
     /// Its feature, for an agent of one.
     pub feature: Option<String>,
+}
+
+/// What an agent said of its own work.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SaidDoc {
+    /// The words.
+    pub text: String,
+    /// How far it thinks that it is, from 0 to 100.
+    pub percent: Option<u8>,
+    /// Whether it said that it is done.
+    pub done: bool,
+    /// When.
+    pub at: Timestamp,
 }
 
 /// `POST /questions/{id}/answer`: words, or the number of an offered answer.

@@ -50,7 +50,7 @@ impl Args {
     pub(crate) fn run(self, context: &mut Context) -> Result<Exit, CliError> {
         let job = std::env::var_os("TIDEGATE_JOB_DIR").map(std::path::PathBuf::from);
         let home = context.home_of_job(job.as_deref())?;
-        let request = AskRequest { question: self.question, choices: self.choices };
+        let request = AskRequest { question: self.question, choices: self.choices, waits: false };
         let asked: AskAnswer = Client::new(&home)?.post("/questions", &request, Starting::Never)?;
         if !self.wait {
             if context.out.is_json() {

@@ -26,7 +26,7 @@ impl Draft {
     pub(super) fn ask(
         &mut self,
         job: &JobId,
-        text: &str,
+        (text, waits): (&str, bool),
         choices: &[String],
     ) -> Result<(), Rejected> {
         self.require_going_on()?;
@@ -56,6 +56,7 @@ impl Draft {
             job: job.clone(),
             text: text.to_owned(),
             choices: choices.to_vec(),
+            waits,
             at: self.now.wall,
             fate: Fate::Open,
         };
@@ -103,6 +104,16 @@ impl Draft {
         }
         self.emit(Event::Blocked { feature: id.clone(), block: Block::Input { role } });
         true
+    }
+
+    /// Has a feature wait whose agent ended its turn for an answer, whatever it left. False when it
+    /// did not.
+    pub(super) fn await_answer_to_turn(&mut self, id: &FeatureId, role: Role, job: &JobId) -> bool {
+        let waits = self.run.waits_for_an_answer(job);
+        if waits {
+            self.emit(Event::Blocked { feature: id.clone(), block: Block::Input { role } });
+        }
+        waits
     }
 
     /// Has a feature wait whose agent ended well, asked something, and left nothing new.

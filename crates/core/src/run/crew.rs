@@ -44,6 +44,7 @@ impl Draft {
         }
         let (feature, done) = (id.clone(), job.clone());
         match self.ending(job, exit) {
+            Ending::Well if self.await_answer_to_turn(id, role, job) => {}
             Ending::Well if role == Role::Builder => {
                 self.emit(Event::BuilderFinished { feature, job: done });
             }

@@ -102,6 +102,8 @@ pub enum Input {
         text: String,
         /// The answers that it offers.
         choices: Vec<String>,
+        /// Whether its agent ends its turn and cannot go on without the answer.
+        waits: bool,
     },
     /// Someone sends a message to a feature's agent.
     Send {

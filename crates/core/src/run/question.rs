@@ -22,6 +22,8 @@ pub struct Question {
     pub text: String,
     /// The answers that it offers; none: it takes any.
     pub choices: Vec<String>,
+    /// Whether its agent ends its turn and cannot go on without the answer.
+    pub waits: bool,
     /// When, on the wall clock.
     pub at: WallMs,
     /// What came of it.
@@ -114,6 +116,12 @@ impl Run {
         open.filter(|(_, question)| question.feature.as_ref() == Some(feature))
             .map(|(id, _)| id)
             .collect()
+    }
+
+    /// Whether a job has ended its turn for an answer: it does not know that, whoever gave it by now.
+    pub(super) fn waits_for_an_answer(&self, job: &JobId) -> bool {
+        let closed = |one: &Question| matches!(one.fate, Fate::Closed(_));
+        self.questions.values().any(|one| one.job == *job && one.waits && !closed(one))
     }
 
     /// Whether a job has asked anything.

@@ -30,7 +30,12 @@ impl Draft {
         let Some(manifest) = self.run.manifest_of(job) else { return };
         let last = self.run.last_of_same_work(job);
         let role = self.feature(feature).and_then(|(_, feature)| feature.state.role());
-        let conversation = match last.map(|last| (taken_up(manifest, last, role), last)) {
+        let goes_on = |last: &JobId| {
+            // Whoever has judged, judges anew; a builder goes on with what it knows.
+            role == Some(Role::Builder) || self.run.waits_for_an_answer(last)
+        };
+        let last = last.map(|(id, last)| (taken_up(manifest, last, goes_on(id)), last));
+        let conversation = match last {
             Some((Ok(id), _)) if !manifest.resume.is_empty() => {
                 Conversation { id, resumed: true, superseded: None }
             }
@@ -58,7 +63,7 @@ impl Draft {
 fn taken_up(
     manifest: &Manifest,
     last: &Job,
-    role: Option<Role>,
+    goes_on: bool,
 ) -> Result<Option<String>, Option<&'static str>> {
     let told = last.told.as_ref();
     if told.is_some_and(|told| told.gone) {
@@ -69,8 +74,7 @@ fn taken_up(
             return Err(Some("it had become too long for the model"));
         }
         Some(Outcome::Failed(Class::BadRequest)) => return Err(Some("it was refused as it stood")),
-        // Whoever has judged, judges anew; a builder goes on with what it knows.
-        Some(Outcome::Completed) if role != Some(Role::Builder) => return Err(None),
+        Some(Outcome::Completed) if !goes_on => return Err(None),
         Some(
             Outcome::Completed
             | Outcome::Failed(_)
@@ -129,14 +133,14 @@ impl Run {
     /// Whether the conversation of a job goes on from a turn that did not end well.
     pub fn is_interrupted(&self, job: &JobId) -> bool {
         let resumed = self.jobs.get(job).and_then(|job| job.session.as_ref());
-        let last = self.last_of_same_work(job).and_then(|last| last.told.as_ref());
+        let last = self.last_of_same_work(job).and_then(|(_, last)| last.told.as_ref());
         resumed.is_some_and(|session| session.resumed)
             && last.is_none_or(|told| told.outcome != Outcome::Completed)
     }
 
     /// The latest agent of the same feature and role before `job`, if no other agent worked there
     /// since: one that is found by its folder would be another one's.
-    fn last_of_same_work(&self, job: &JobId) -> Option<&Job> {
+    fn last_of_same_work(&self, job: &JobId) -> Option<(&JobId, &Job)> {
         let agent_of = |job: &Job| -> Option<(FeatureId, RoleName)> {
             match &job.purpose {
                 Purpose::Agent { feature, role, .. } => Some((feature.clone(), role.clone())),
@@ -147,9 +151,9 @@ impl Run {
             }
         };
         let (feature, role) = agent_of(self.jobs.get(job)?)?;
-        let mut earlier = self.jobs.range(..job).rev().filter_map(|(_, job)| {
+        let mut earlier = self.jobs.range(..job).rev().filter_map(|(id, job)| {
             let (of, role) = agent_of(job)?;
-            (of == feature).then_some((job, role))
+            (of == feature).then_some(((id, job), role))
         });
         let by_folder = self
             .manifest_of(job)

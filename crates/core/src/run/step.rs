@@ -59,7 +59,7 @@ impl Draft {
             Input::Deny { feature, commit, actor, comments } => {
                 self.deny(feature, commit, actor, comments)
             }
-            Input::Ask { job, text, choices } => self.ask(job, text, choices),
+            Input::Ask { job, text, choices, waits } => self.ask(job, (text, *waits), choices),
             Input::Send { feature, text, actor } => self.send(feature, text, actor),
             Input::Receive { job, messages, acted } => self.receive(job, messages, *acted),
             Input::AnswerQuestion { question, text, choice, actor } => {

@@ -18,7 +18,7 @@ use crate::tape::Tape;
 
 pub(crate) fn ask(job: JobId) -> Input {
     let choices = vec!["by name".to_owned(), "by number".to_owned()];
-    Input::Ask { job, text: "how?".to_owned(), choices }
+    Input::Ask { job, text: "how?".to_owned(), choices, waits: false }
 }
 
 pub(crate) fn question(run: &Run, number: u32) -> QuestionId {
@@ -183,6 +183,38 @@ fn answer_that_is_faster_than_the_end_starts_the_next_attempt_at_once() {
     let first = question(&failed, 1);
     take(&mut failed, &answer(first, "by name"));
     assert_eq!(ends(&mut failed, exited(1)).last(), Some(&"attempt-failed"));
+}
+
+#[test]
+fn agent_that_ends_its_turn_for_an_answer_waits_whatever_it_left() {
+    for answered_before in [false, true] {
+        let mut run = at_work(&one(&[]));
+        let Input::Ask { job, text, choices, .. } = ask(newest(&run)) else {
+            panic!("no question")
+        };
+        take(&mut run, &Input::Ask { job, text, choices, waits: true });
+        let first = question(&run, 1);
+        if answered_before {
+            take(&mut run, &answer(first.clone(), "by name"));
+        }
+        let told = ends(&mut run, exited(0));
+        assert!(
+            told.contains(&"feature-blocked") && !told.contains(&"builder-finished"),
+            "{told:?}"
+        );
+        assert_eq!(waits_for_input(&run), !answered_before, "it does not know the answer yet");
+        if !answered_before {
+            take(&mut run, &answer(first, "by name"));
+        }
+        let waiting = FeatureState::Working { role: Role::Builder, step: WorkStep::AwaitingSlot };
+        assert_eq!((state(&run), feature(&run, "a").failures), (&waiting, 0));
+        // The next one asks nothing, and its end counts.
+        take(&mut run, &slot());
+        take(&mut run, &ready());
+        let started = job_started(newest(&run));
+        take(&mut run, &started);
+        assert!(ends(&mut run, exited(0)).contains(&"builder-finished"));
+    }
 }
 
 #[test]

@@ -166,6 +166,8 @@ pub enum Command {
         text: String,
         /// The answers that it offers.
         choices: Vec<String>,
+        /// Whether its agent ends its turn and cannot go on without the answer.
+        waits: bool,
     },
     /// Answer a question.
     AnswerQuestion {

@@ -13,12 +13,13 @@ impl AtWork<'_, '_, '_, '_> {
     pub(super) fn ask(
         &mut self,
         job: &JobId,
-        text: &str,
+        (text, waits): (&str, bool),
         choices: &[String],
     ) -> Result<Outcome, Failed> {
         let run = job.run();
         let (text, choices) = (text.to_owned(), choices.to_vec());
-        let mut outcome = self.input(run, &Input::Ask { job: job.clone(), text, choices })?;
+        let mut outcome =
+            self.input(run, &Input::Ask { job: job.clone(), text, choices, waits })?;
         let after = outcome.moved.as_ref().map(|(_, after)| after);
         let asked = after.and_then(|after: &Run| after.questions.iter().next_back());
         outcome.data = json!({

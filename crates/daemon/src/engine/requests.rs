@@ -110,7 +110,7 @@ impl AtWork<'_, '_, '_, '_> {
             Command::Deny { run, feature, commit, actor, comments } => {
                 self.deny(run, feature, commit, (actor, comments))
             }
-            Command::Ask { job, text, choices } => self.ask(job, text, choices),
+            Command::Ask { job, text, choices, waits } => self.ask(job, (text, *waits), choices),
             Command::AnswerQuestion { question, answer, actor } => {
                 self.answer_question(question, answer, actor)
             }

@@ -56,7 +56,8 @@ pub(super) async fn ask(
         }
         let choice = |text: &String| plain("choices", text, CHOICE_BYTES_MAX);
         let choices = request.choices.iter().map(choice).collect::<Result<_, _>>()?;
-        order.give("ask", Command::Ask { job, text, choices }).await
+        let waits = request.waits;
+        order.give("ask", Command::Ask { job, text, choices, waits }).await
     };
     reply(work.await)
 }

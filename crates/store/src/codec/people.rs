@@ -9,10 +9,11 @@ record!(Question {
     job "job",
     text "text",
     choices "choices",
+    waits (later "waits"),
     at "at",
     fate "fate",
 });
-flattens!(Question { "feature", "job", "text", "choices", "at", "fate" });
+flattens!(Question { "feature", "job", "text", "choices", "waits", "at", "fate" });
 
 tagged!(Fate by "word" {
     Open "open" {},

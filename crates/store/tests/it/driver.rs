@@ -311,7 +311,7 @@ fn people(chance: &mut Chance, run: &Run, features: Vec<FeatureId>) -> Input {
     let job = run.jobs.keys().next_back().cloned().unwrap_or(JobId::new(run.id.clone(), 1));
     let (text, actor) = ("mind the tide".to_owned(), "user".to_owned());
     match (chance.below(4), features.into_iter().next()) {
-        (0, _) => Input::Ask { job, text, choices: vec!["left".into()] },
+        (0, _) => Input::Ask { job, text, choices: vec!["left".into()], waits: chance.one_in(2) },
         (1, _) => {
             let question = QuestionId::new(run.id.clone(), number);
             let choice = chance.one_in(2).then_some(1);

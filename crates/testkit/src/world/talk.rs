@@ -38,8 +38,9 @@ impl World {
                 if self.dice.percent(8) {
                     let choices = if self.dice.percent(50) { vec!["a".to_owned()] } else { vec![] };
                     let text = "by name or by number?".to_owned();
+                    let waits = self.dice.percent(50);
                     self.meet("a question of an agent");
-                    self.order("agent", Command::Ask { job: job.clone(), text, choices });
+                    self.order("agent", Command::Ask { job: job.clone(), text, choices, waits });
                 }
                 let told = run.messages.iter().filter(|(_, one)| one.feature == *feature);
                 let told: Vec<u32> = told.map(|(number, _)| *number).collect();

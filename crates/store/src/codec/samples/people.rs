@@ -9,8 +9,9 @@ use tidegate_core::time::WallMs;
 use super::parts::{feature, job, run_id};
 
 fn question(feature: Option<FeatureId>, fate: Fate) -> Question {
+    let waits = feature.is_none();
     let choices = vec!["left".to_owned(), "right".to_owned()];
-    Question { feature, job: job(2), text: "where to?".into(), choices, at: WallMs(4), fate }
+    Question { feature, job: job(2), text: "where to?".into(), choices, waits, at: WallMs(4), fate }
 }
 
 fn answer(choice: Option<u32>) -> Answer {
