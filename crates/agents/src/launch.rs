@@ -21,6 +21,17 @@ pub struct Place<'a> {
     pub session: Option<&'a str>,
     /// Whether that was begun by an earlier job.
     pub resumed: bool,
+    /// The server of tools that it may start.
+    pub tools: Tools<'a>,
+}
+
+/// A program that serves tools to an agent over its standard streams.
+#[derive(Debug, Clone, Copy)]
+pub struct Tools<'a> {
+    /// The program, absolute.
+    pub program: &'a str,
+    /// Its arguments.
+    pub args: &'a [&'a str],
 }
 
 /// The prompt, as text and as the file that holds it.
@@ -56,7 +67,8 @@ pub enum LaunchError {
 }
 
 /// Fills the manifest's argv template, of a start or of a resumption: `{prompt}`, `{prompt_file}`,
-/// `{run}`, `{feature}`, `{iteration}`, `{attempt}`, `{session}`. What is filled in is not looked at again; other braces stay.
+/// `{run}`, `{feature}`, `{iteration}`, `{attempt}`, `{session}`, and `{mcp_command}` and `{mcp_args}` as JSON. What is
+/// filled in is not looked at again; other braces stay.
 ///
 /// # Errors
 /// [`LaunchError::PromptTooLong`] when the prompt goes by argument and is too long for one.
@@ -78,6 +90,9 @@ pub fn plan(
             "iteration" => Some(place.iteration.to_string().into()),
             "attempt" => Some(place.attempt.to_string().into()),
             "session" => place.session.map(OsString::from),
+            // Strings of JSON are strings of TOML, too.
+            "mcp_command" => Some(serde_json::Value::from(place.tools.program).to_string().into()),
+            "mcp_args" => Some(serde_json::Value::from(place.tools.args).to_string().into()),
             _ => None,
         }
     };
@@ -113,6 +128,9 @@ mod tests {
 
     use super::*;
 
+    const TOOLS: Tools<'_> =
+        Tools { program: "/opt/a \"b\"/tidegate", args: &["--home", "/h", "mcp"] };
+
     fn agent(argv: &[&str], prompt: PromptChannel) -> AgentSpec {
         AgentSpec {
             argv: argv.iter().map(ToString::to_string).collect(),
@@ -133,6 +151,7 @@ mod tests {
             attempt: 3,
             session: Some("id-1"),
             resumed: false,
+            tools: TOOLS,
         };
         let file = Path::new("/jobs/j/prompt");
         plan(&agent(argv, prompt), place, PromptInput { text, file })
@@ -149,6 +168,17 @@ mod tests {
     }
 
     #[test]
+    fn server_of_tools_is_written_as_json_among_json() {
+        let argv = ["a", r#"{"s":{"command":{mcp_command},"args":{mcp_args}}}"#, "x={mcp_args}"];
+        let launch = planned(&argv, PromptChannel::Stdin, "x").unwrap();
+        let word = launch.argv[1].to_str().unwrap();
+        let value: serde_json::Value = serde_json::from_str(word).unwrap();
+        assert_eq!(value["s"]["command"], TOOLS.program);
+        assert_eq!(value["s"]["args"][1], "/h");
+        assert_eq!(launch.argv[2], r#"x=["--home","/h","mcp"]"#);
+    }
+
+    #[test]
     fn a_resumption_has_its_own_argv_and_the_id() {
         let mut agent = agent(&["a", "--session-id", "{session}"], PromptChannel::Stdin);
         agent.manifest.resume = vec!["a".to_owned(), "--resume={session}".to_owned()];
@@ -160,6 +190,7 @@ mod tests {
                 attempt: 2,
                 session: Some("id-1"),
                 resumed,
+                tools: TOOLS,
             };
             let prompt = PromptInput { text: "x", file: Path::new("/p") };
             plan(&agent, place, prompt).unwrap().argv

@@ -19,7 +19,7 @@ mod rules;
 pub use brief::{Before, Brief};
 pub use event::{Event, Reset, Trouble};
 pub use judge::Judge;
-pub use launch::{Launch, LaunchError, Place, PromptInput, plan};
+pub use launch::{Launch, LaunchError, Place, PromptInput, Tools, plan};
 pub use lines::LINE_BYTES_MAX;
 pub use prompt::EVIDENCE_BYTES;
 pub use rules::{BadPattern, Rules};

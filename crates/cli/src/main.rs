@@ -20,6 +20,7 @@ mod input;
 mod inside;
 mod launcher_files;
 mod logs;
+mod mcp;
 mod output;
 mod providers;
 mod read;

@@ -24,8 +24,9 @@ fn refused(text: &str, word: &str) {
 
 #[test]
 fn provider_with_a_model_is_a_whole_agent() {
-    let (agent, found) =
-        read("[agent.a]\nprovider = \"codex\"\nmodel = \"m\"\nargs = [\"-c\", \"x=1\"]\n");
+    let (agent, found) = read(
+        "[agent.a]\nprovider = \"codex\"\nmodel = \"m\"\nargs = [\"-c\", \"x=1\"]\nmcp = []\n",
+    );
     assert!(found.is_empty(), "{found:?}");
     let agent = agent.unwrap();
     let tail = ["-m", "m", "-c", "x=1", "-"].map(str::to_owned);
@@ -35,6 +36,20 @@ fn provider_with_a_model_is_a_whole_agent() {
     assert_eq!(agent.manifest.stream, StreamForm::Jsonl);
     assert_eq!(agent.prompt, PromptChannel::Stdin);
     assert!(!agent.manifest.session.given);
+}
+
+#[test]
+fn provider_is_given_its_tools_at_a_start_and_at_a_resumption_unless_they_are_left_out() {
+    for (provider, word) in [("claude", "--mcp-config"), ("codex", "mcp_servers")] {
+        let has = |text: &str| {
+            let agent = read(text).0.unwrap();
+            let told = |argv: &[String]| argv.iter().any(|one| one.starts_with(word));
+            (told(&agent.argv), told(&agent.manifest.resume))
+        };
+        let text = format!("[agent.a]\nprovider = \"{provider}\"\n");
+        assert_eq!(has(&text), (true, true), "{provider}");
+        assert_eq!(has(&format!("{text}mcp = []\n")), (false, false), "{provider}");
+    }
 }
 
 #[test]

@@ -18,6 +18,7 @@ pub mod host;
 pub mod http;
 mod quota;
 pub mod repair;
+pub mod said;
 pub mod spool;
 pub mod views;
 

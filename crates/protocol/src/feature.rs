@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Timestamp, UsageDoc};
+use crate::{SaidDoc, Timestamp, UsageDoc};
 
 /// One feature.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -55,6 +55,10 @@ pub struct FeatureDoc {
     /// What its agents used, by their own figures; absent when none told any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<UsageDoc>,
+    /// What its agent said last of its own work, by its tools, while it has not ended: words, and no
+    /// proof.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub said: Option<SaidDoc>,
 }
 
 /// A named lock of a feature.

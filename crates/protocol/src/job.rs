@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AttachMode, SessionBackend, Timestamp, ToldDoc, UsageDoc};
+use crate::{AttachMode, SaidDoc, SessionBackend, Timestamp, ToldDoc, UsageDoc};
 
 /// What names a process for good.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -85,6 +85,9 @@ pub struct JobDoc {
     /// What its agents used, by their own figures; absent when none told any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<UsageDoc>,
+    /// What its agent said last of its own work, by its tools: words, and no proof.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub said: Option<SaidDoc>,
 }
 
 /// The jobs of a run, oldest first.

@@ -49,7 +49,7 @@ pub use job::{IdentityDoc, JobDoc, JobList};
 pub use lane::{LaneDoc, LaneList, PauseDoc};
 pub use people::{
     AnswerDoc, AnswerRequest, AskAnswer, AskRequest, InboxDoc, InboxItem, MessageDoc, QuestionDoc,
-    ReceivedRequest, SendAnswer, SendRequest,
+    ReceivedRequest, SaidDoc, SendAnswer, SendRequest,
 };
 pub use problem::{Details, Envelope, Problem};
 pub use project::{ProjectDoc, ProjectList};

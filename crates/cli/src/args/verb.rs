@@ -8,9 +8,9 @@ use crate::error::CliError;
 use crate::output::Exit;
 use crate::verbs::{
     agent, answer, approve, ask, attach, cancel, cleanup, completions, config, costs, daemon,
-    delete, deny, doctor, events, explain, hold, inbox, init, lane, list, logs, man, pause, plan,
-    priority, progress, project, providers, restore, resume, retry, review, rollback, run, send,
-    status, submit, wait,
+    delete, deny, doctor, events, explain, hold, inbox, init, lane, list, logs, man, mcp, pause,
+    plan, priority, progress, project, providers, restore, resume, retry, review, rollback, run,
+    send, status, submit, wait,
 };
 
 /// What is to be done.
@@ -51,6 +51,7 @@ pub(super) enum Verb {
     Daemon(daemon::Args),
     Agent(agent::Args),
     Progress(progress::Args),
+    Mcp(mcp::Args),
     Config(config::Args),
     Doctor(doctor::Args),
     #[command(after_help = "\
@@ -101,6 +102,7 @@ impl Verb {
             Self::Daemon(args) => args.run(context),
             Self::Agent(args) => args.run(context),
             Self::Progress(args) => args.run(context),
+            Self::Mcp(args) => args.run(context),
             Self::Config(args) => args.run(context),
             Self::Doctor(args) => args.run(context),
             Self::Demo(args) => args.run(context),

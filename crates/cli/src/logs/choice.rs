@@ -110,6 +110,7 @@ mod tests {
             resumed: None,
             told: None,
             usage: None,
+            said: None,
         }
     }
 

@@ -92,6 +92,7 @@ mod tests {
             evidence: Vec::new(),
             waits_for: None,
             usage: None,
+            said: None,
         }
     }
 

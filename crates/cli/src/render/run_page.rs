@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use tidegate_protocol::{AgentDoc, FeatureDoc, PauseDoc, RunDoc, RunKind, RunStatus, WaveDoc};
+use tidegate_protocol::{
+    AgentDoc, FeatureDoc, PauseDoc, RunDoc, RunKind, RunStatus, SaidDoc, WaveDoc,
+};
 
 use super::age::age;
 use super::style;
@@ -97,6 +99,7 @@ pub(crate) fn features(features: &[FeatureDoc]) -> String {
             .as_ref()
             .map(|blocked| format!("{}: {}", blocked.reason, blocked.unblocks));
         let why = blocked.or_else(|| feature.reason.clone()).or_else(|| feature.waits_for.clone());
+        let why = why.or_else(|| feature.said.as_ref().map(said));
         let commit: String = feature.commit.iter().flat_map(|oid| oid.chars().take(10)).collect();
         vec![
             feature.wave.to_string(),
@@ -108,6 +111,13 @@ pub(crate) fn features(features: &[FeatureDoc]) -> String {
         ]
     });
     table(&["WAVE", "FEATURE", "STATE", "ITERATION", "COMMIT", "WHY"], rows.collect())
+}
+
+/// What an agent says of its own work.
+fn said(said: &SaidDoc) -> String {
+    let percent = said.percent.map(|percent| format!(" ({percent} %)")).unwrap_or_default();
+    let verb = if said.done { "says that it is done" } else { "says" };
+    format!("its agent {verb}: {}{percent}", said.text)
 }
 
 /// How a run ended, in one sentence: the last line of `run` and `wait`.

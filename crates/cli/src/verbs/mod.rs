@@ -25,6 +25,7 @@ mod launch;
 pub(crate) mod list;
 pub(crate) mod logs;
 pub(crate) mod man;
+pub(crate) mod mcp;
 pub(crate) mod pause;
 pub(crate) mod plan;
 pub(crate) mod priority;

@@ -5,6 +5,7 @@
 #[cfg(feature = "failpoints")]
 mod acknowledged;
 mod agent_streams;
+mod agent_tools;
 mod agents;
 mod attach;
 mod audits;

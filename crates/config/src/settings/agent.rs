@@ -27,6 +27,9 @@ pub(crate) const PLACEHOLDERS: &[&str] = &[
     "model",
     "model_argv",
     "args",
+    "mcp",
+    "mcp_command",
+    "mcp_args",
 ];
 
 /// Words of `prompt`.

@@ -14,7 +14,7 @@ use crate::node::Node;
 use crate::span::{Span, Spanned};
 
 /// Keys of a manifest that later versions use.
-const LATER: &[&str] = &["mcp", "stop"];
+const LATER: &[&str] = &["stop"];
 
 /// Words of an argv template, with their places.
 type Words = Spanned<Vec<Spanned<String>>>;
@@ -31,6 +31,7 @@ pub(crate) struct Draft {
     model: Option<Spanned<String>>,
     model_argv: Option<Words>,
     args: Option<Words>,
+    mcp: Option<Words>,
     resume: Option<Words>,
     resume_argv: Option<Words>,
     reading: Reading,
@@ -49,6 +50,7 @@ impl Draft {
         let model = fields.string("model", sink);
         let model_argv = fields.strings("model_argv", sink);
         let more = fields.strings("args", sink);
+        let mcp = fields.strings("mcp", sink);
         let resume = fields.strings("resume", sink);
         let resume_argv = argv_of(fields, "resume_argv", sink);
         if let Some(kind) = fields.choice("kind", &[("oneshot", true), ("acp", false)], sink)
@@ -69,6 +71,7 @@ impl Draft {
             model,
             model_argv,
             args: more,
+            mcp,
             resume,
             resume_argv,
             reading,
@@ -82,6 +85,7 @@ impl Draft {
             &mut self.argv,
             &mut self.model_argv,
             &mut self.args,
+            &mut self.mcp,
             &mut self.resume,
             &mut self.resume_argv,
         ];
@@ -124,6 +128,7 @@ impl Draft {
             model: upper.model.or(self.model),
             model_argv: upper.model_argv.or(self.model_argv),
             args: upper.args.or(self.args),
+            mcp: upper.mcp.or(self.mcp),
             resume: upper.resume.or(self.resume),
             resume_argv: upper.resume_argv.or(self.resume_argv),
             reading,
@@ -142,6 +147,9 @@ impl Draft {
         let prompt = channel_of(&argv, self.channel.clone(), sink);
         self.check_model(&argv, sink);
         self.check_stream(at, sink);
+        if let Some(mcp) = &self.mcp {
+            check_placeholders(&mcp.value, sink);
+        }
         if let Some(resume) = &self.resume_argv {
             check_placeholders(&resume.value, sink);
             let has = resume.value.iter().any(|word| word.value.contains("{prompt}"));
@@ -230,6 +238,7 @@ impl Draft {
                     words.extend(self.model_argv.iter().flat_map(|more| self.words(more)));
                 }
                 "{model_argv}" => {}
+                "{mcp}" => words.extend(self.mcp.iter().flat_map(|more| self.words(more))),
                 "{args}" => {
                     placed = true;
                     words.extend(args.iter().cloned());

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use tidegate_agents::{Before, Brief, EVIDENCE_BYTES, Place, PromptInput};
+use tidegate_agents::{Before, Brief, EVIDENCE_BYTES, Place, PromptInput, Tools};
 use tidegate_core::ids::{FeatureId, JobId, Oid};
 use tidegate_core::launcher::{resume_argv, start_argv};
 use tidegate_core::limits;
@@ -16,7 +16,7 @@ use tidegate_process::JobDir;
 use tidegate_process::output::OutputReader;
 use tidegate_process::record::{Limits, OutputMode, Spec, Stdin, Text};
 
-use super::context::{Context, Unpinned};
+use super::context::{self, Context, Unpinned};
 use super::hooks;
 use super::results;
 use super::variables::{self, Variable};
@@ -237,6 +237,7 @@ fn agent(
     let result = dir.file(results::FILE).into_os_string().into_vec();
     variables::set(&mut env, "TIDEGATE_RESULT", result);
     let cwd = feature.worktree.as_ref().ok_or("the feature has no worktree")?;
+    let (program, home) = (own_program(), context::text(&ctx.home));
     let place = Place {
         run: run.id.as_str(),
         feature: id.as_str(),
@@ -244,6 +245,7 @@ fn agent(
         attempt: job.attempt,
         session: session.and_then(|session| session.id.as_deref()),
         resumed: session.is_some_and(|session| session.resumed),
+        tools: Tools { program: &program, args: &["--home", &home, "mcp"] },
     };
     let launch = tidegate_agents::plan(agent, place, PromptInput { text: &text, file: &file })
         .map_err(|error| Refused::Never(error.to_string()))?;
@@ -260,6 +262,12 @@ fn agent(
         timeout_ms: Some(limit_ms),
         grace_ms: agent.grace_ms,
     })
+}
+
+/// The path of this program: of its successor, where a later version stands there by now.
+fn own_program() -> String {
+    let path = std::env::current_exe().map(|path| context::text(&path)).unwrap_or_default();
+    path.strip_suffix(" (deleted)").unwrap_or(&path).to_owned()
 }
 
 /// What the agent of a role is told.

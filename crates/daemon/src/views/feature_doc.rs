@@ -5,7 +5,7 @@ use tidegate_core::plan::{FeatureSpec, PlanSpec};
 use tidegate_core::run::{
     Block, Feature, FeatureState, LandStep, Plan, Purpose, Round, Run, WorkStep,
 };
-use tidegate_protocol::{BlockedDoc, FeatureDoc};
+use tidegate_protocol::{BlockedDoc, FeatureDoc, SaidDoc};
 
 use super::attention::in_words;
 use super::evidence::evidence;
@@ -81,18 +81,30 @@ fn document(
         evidence: evidence(run, id, whole.paths),
         waits_for: feature_waits_for(run, (whole.spec, whole.plan), id, whole.lack.as_deref()),
         usage: usage(run, Some(id)),
+        said: said(run, id, feature, whole.paths),
     }
 }
 
-/// Agent jobs that the feature had.
-fn attempts(run: &Run, id: &FeatureId) -> u32 {
-    let agents = run.jobs.values().filter(|job| match &job.purpose {
+/// What the newest agent of a feature that has not ended says of its work.
+fn said(run: &Run, id: &FeatureId, feature: &Feature, paths: &HomePaths) -> Option<SaidDoc> {
+    let mut newest = run.jobs.iter().rev().filter(|(_, job)| is_agent_of(&job.purpose, id));
+    let (job, _) = newest.next().filter(|_| !feature.is_terminal())?;
+    crate::said::newest(&paths.job(job))
+}
+
+fn is_agent_of(purpose: &Purpose, id: &FeatureId) -> bool {
+    match purpose {
         Purpose::Agent { feature, .. } => feature == id,
         Purpose::Launcher { .. }
         | Purpose::LauncherAgent { .. }
         | Purpose::Gate { .. }
         | Purpose::Hook { .. } => false,
-    });
+    }
+}
+
+/// Agent jobs that the feature had.
+fn attempts(run: &Run, id: &FeatureId) -> u32 {
+    let agents = run.jobs.values().filter(|job| is_agent_of(&job.purpose, id));
     u32::try_from(agents.count()).unwrap_or(u32::MAX)
 }
 

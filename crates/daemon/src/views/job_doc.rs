@@ -13,6 +13,7 @@ use super::derive::Derived;
 use super::moment::stamp;
 use super::place::{HomePaths, text};
 use super::usage;
+use crate::said;
 
 /// All jobs of a run, oldest first.
 pub(super) fn jobs(recorded: &Run, derived: &Derived, paths: &HomePaths) -> JobList {
@@ -121,5 +122,6 @@ fn document(id: &JobId, job: &Job, recorded: bool, odd: Option<&str>, paths: &Ho
         resumed: job.session.as_ref().map(|session| session.resumed),
         told: usage::told(job),
         usage: usage::of_job(job),
+        said: said::newest(&paths.job(id)),
     }
 }

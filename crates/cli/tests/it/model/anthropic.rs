@@ -14,10 +14,10 @@ pub(super) fn reply(model: &Value, said: &str, call: Option<Call>) -> Reply {
     if !said.is_empty() {
         blocks.push(json!({"type": "text", "text": said}));
     }
-    if let Some(Call { name, input }) = call {
+    if let Some(Call { name, input, .. }) = call {
         let input = match input {
             Input::Named(values) => values,
-            Input::Free(text) => json!({ "input": text }),
+            Input::Free(text) | Input::Search(text) => json!({ "input": text }),
         };
         let id = super::exchange::fresh("toolu_");
         blocks.push(json!({"type": "tool_use", "id": id, "name": name, "input": input}));

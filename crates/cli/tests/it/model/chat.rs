@@ -9,10 +9,10 @@ use super::tool::{Call, Input};
 pub(super) fn reply(model: &Value, said: &str, call: Option<Call>) -> Reply {
     let end = if call.is_some() { "tool_calls" } else { "stop" };
     let mut message = json!({"role": "assistant", "content": said});
-    if let Some(Call { name, input }) = call {
+    if let Some(Call { name, input, .. }) = call {
         let input = match input {
             Input::Named(values) => values,
-            Input::Free(text) => json!({ "input": text }),
+            Input::Free(text) | Input::Search(text) => json!({ "input": text }),
         };
         let function = json!({"name": name, "arguments": input.to_string()});
         message["tool_calls"] =

@@ -11,10 +11,10 @@ pub(super) fn reply(said: &str, call: Option<Call>) -> Reply {
     if !said.is_empty() {
         parts.push(json!({ "text": said }));
     }
-    if let Some(Call { name, input }) = call {
+    if let Some(Call { name, input, .. }) = call {
         let input = match input {
             Input::Named(values) => values,
-            Input::Free(text) => json!({ "input": text }),
+            Input::Free(text) | Input::Search(text) => json!({ "input": text }),
         };
         parts.push(json!({"functionCall": {"name": name, "args": input}}));
     }

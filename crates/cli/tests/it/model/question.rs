@@ -73,7 +73,10 @@ impl Question {
     pub(super) fn tools(&self) -> Vec<Value> {
         let tools = self.body["tools"].as_array().cloned().unwrap_or_default();
         match self.protocol {
-            Protocol::Messages | Protocol::Responses => tools,
+            Protocol::Messages => tools,
+            Protocol::Responses => {
+                [tools, self.found()].concat().into_iter().flat_map(each).collect()
+            }
             Protocol::Contents => {
                 let lists = tools.into_iter();
                 lists
@@ -83,6 +86,15 @@ impl Question {
             }
             Protocol::Chat => tools.into_iter().map(|tool| tool["function"].clone()).collect(),
         }
+    }
+
+    /// The tools that a search for tools has found.
+    fn found(&self) -> Vec<Value> {
+        let input = self.body["input"].as_array().cloned().unwrap_or_default();
+        let found = input.into_iter().filter(|item| {
+            ["tool_search_output", "additional_tools"].iter().any(|kind| item["type"] == *kind)
+        });
+        found.filter_map(|item| item["tools"].as_array().cloned()).flatten().collect()
     }
 
     /// Whether it is about the work: requests without tools are for titles and the like.
@@ -107,4 +119,16 @@ impl Question {
     pub(crate) fn holds(&self, text: &str) -> bool {
         self.body.to_string().contains(text)
     }
+}
+
+/// A tool, or those of a group, each with the name of the group.
+fn each(tool: Value) -> Vec<Value> {
+    if tool["type"] != "namespace" {
+        return vec![tool];
+    }
+    let mut tools = tool["tools"].as_array().cloned().unwrap_or_default();
+    for one in &mut tools {
+        one["namespace"] = tool["name"].clone();
+    }
+    tools
 }

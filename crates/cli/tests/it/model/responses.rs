@@ -13,14 +13,20 @@ pub(super) fn reply(model: &Value, said: &str, call: Option<Call>) -> Reply {
         items.push(json!({"type": "message", "id": fresh("msg_"), "role": "assistant",
             "status": "completed", "content": content}));
     }
-    if let Some(Call { name, input }) = call {
+    if let Some(Call { name, group, input }) = call {
         let (id, call) = (fresh("fc_"), fresh("call_"));
-        items.push(match input {
+        let mut item = match input {
             Input::Named(values) => json!({"type": "function_call", "id": id, "call_id": call,
                 "name": name, "status": "completed", "arguments": values.to_string()}),
             Input::Free(text) => json!({"type": "custom_tool_call", "id": id, "call_id": call,
                 "name": name, "status": "completed", "input": text}),
-        });
+            Input::Search(query) => json!({"type": "tool_search_call", "id": id, "call_id": call,
+                "status": "completed", "execution": "client", "arguments": {"query": query}}),
+        };
+        if let Some(group) = group {
+            item["namespace"] = json!(group);
+        }
+        items.push(item);
     }
     let whole = json!({"id": fresh("resp_"), "object": "response", "status": "completed",
         "model": model, "output": items, "usage": {

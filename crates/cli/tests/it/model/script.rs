@@ -4,7 +4,7 @@
 
 use std::sync::Mutex;
 
-use super::Trouble;
+use super::{Question, Trouble};
 
 /// One thing that a model does.
 #[derive(Debug, Clone)]
@@ -13,6 +13,10 @@ pub(crate) enum Act {
     Write { path: &'static str, text: &'static str },
     /// Has a command run.
     Run(&'static str),
+    /// Has a tool called that neither writes nor runs anything: the end of its name, and its input.
+    Call { tool: &'static str, input: &'static str },
+    /// Says something, which ends its turn, until the conversation holds a text: then the next act is due.
+    Await { say: &'static str, until: &'static str },
     /// Says something, which ends its turn.
     Say(&'static str),
 }
@@ -56,8 +60,21 @@ impl Script {
         Some(met.trouble.clone())
     }
 
-    /// The act that is due after this many results of tools.
-    pub(super) fn act(&self, at: usize) -> &Act {
-        &self.acts[at.min(self.acts.len() - 1)]
+    /// The act that is due after the results of tools that a question holds.
+    pub(super) fn act(&self, question: &Question) -> &Act {
+        let mut left = question.results().len();
+        for act in &self.acts {
+            match act {
+                Act::Await { until, .. } if question.holds(until) => {}
+                Act::Await { .. } => return act,
+                Act::Write { .. } | Act::Run(_) | Act::Call { .. } | Act::Say(_) => {
+                    if left == 0 {
+                        return act;
+                    }
+                    left -= 1;
+                }
+            }
+        }
+        &self.acts[self.acts.len() - 1]
     }
 }

@@ -100,12 +100,12 @@ impl Inner {
         {
             return meet(stream, &trouble, protocol);
         }
-        let act = self.script.act(at);
+        let act = self.script.act(&question);
         let call = tool::call(act, &question);
         let said = match act {
-            Act::Say(text) => *text,
-            Act::Write { .. } | Act::Run(_) if call.is_some() => "",
-            Act::Write { .. } | Act::Run(_) => "Harbour",
+            Act::Say(text) | Act::Await { say: text, .. } => *text,
+            Act::Write { .. } | Act::Run(_) | Act::Call { .. } if call.is_some() => "",
+            Act::Write { .. } | Act::Run(_) | Act::Call { .. } => "Harbour",
         };
         let model = &question.body["model"];
         let reply = match protocol {

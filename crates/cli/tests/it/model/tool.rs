@@ -7,6 +7,8 @@ use super::{Act, Question};
 /// A call of a tool.
 pub(super) struct Call {
     pub(super) name: String,
+    /// The group that the tool is in, where the protocol has such.
+    pub(super) group: Option<String>,
     pub(super) input: Input,
 }
 
@@ -16,6 +18,8 @@ pub(super) enum Input {
     Named(Value),
     /// Text as it is.
     Free(String),
+    /// Words to search further tools by.
+    Search(String),
 }
 
 const WRITERS: [&str; 4] = ["Write", "write", "write_file", "create"];
@@ -29,7 +33,16 @@ const COMMANDS: [&str; 2] = ["command", "cmd"];
 pub(super) fn call(act: &Act, question: &Question) -> Option<Call> {
     let tools = question.tools();
     match act {
-        Act::Say(_) => None,
+        Act::Say(_) | Act::Await { .. } => None,
+        Act::Call { tool, input } => {
+            let ends = |one: &&Value| one["name"].as_str().is_some_and(|name| name.ends_with(tool));
+            if let Some(found) = tools.iter().find(ends) {
+                let input = serde_json::from_str(input).unwrap();
+                return Some(of(found, Input::Named(input)));
+            }
+            let search = tools.iter().find(|one| one["type"] == "tool_search")?;
+            Some(of(search, Input::Search((*tool).to_owned())))
+        }
         Act::Run(command) => shell(command, &tools),
         Act::Write { path, text } => {
             if let Some(tool) = offered(&tools, &WRITERS) {
@@ -38,7 +51,7 @@ pub(super) fn call(act: &Act, question: &Question) -> Option<Call> {
                     .folder()
                     .map_or_else(|| (*path).to_owned(), |folder| format!("{folder}/{path}"));
                 let input = json!({ key(schema, &PATHS): place, key(schema, &TEXTS): text });
-                return Some(Call { name: name(tool), input: Input::Named(input) });
+                return Some(of(tool, Input::Named(input)));
             }
             if let Some(tool) = offered(&tools, &["apply_patch"]) {
                 let added: Vec<String> = text.lines().map(|line| format!("+{line}")).collect();
@@ -49,7 +62,7 @@ pub(super) fn call(act: &Act, question: &Question) -> Option<Call> {
                     Some("custom") => Input::Free(patch),
                     Some(_) | None => Input::Named(json!({ "input": patch })),
                 };
-                return Some(Call { name: name(tool), input });
+                return Some(of(tool, input));
             }
             shell(&format!("printf %s '{text}' > '{path}'"), &tools)
         }
@@ -64,15 +77,16 @@ fn shell(command: &str, tools: &[Value]) -> Option<Call> {
         Some("array") => json!(["sh", "-c", command]),
         Some(_) | None => json!(command),
     };
-    Some(Call { name: name(tool), input: Input::Named(json!({ key: command })) })
+    Some(of(tool, Input::Named(json!({ key: command }))))
 }
 
 fn offered<'a>(tools: &'a [Value], names: &[&str]) -> Option<&'a Value> {
     names.iter().find_map(|name| tools.iter().find(|tool| tool["name"] == *name))
 }
 
-fn name(tool: &Value) -> String {
-    tool["name"].as_str().unwrap_or_default().to_owned()
+fn of(tool: &Value, input: Input) -> Call {
+    let text = |key: &str| tool[key].as_str().map(str::to_owned);
+    Call { name: text("name").unwrap_or_default(), group: text("namespace"), input }
 }
 
 fn properties(tool: &Value) -> &Value {
