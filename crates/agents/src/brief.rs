@@ -238,6 +238,7 @@ mod tests {
         let message = Message {
             feature: FeatureId::new("berths").unwrap(),
             text: "Mind the tide.".into(),
+            interrupts: false,
             by: "bo".into(),
             at,
             told: None,

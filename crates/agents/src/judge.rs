@@ -84,6 +84,12 @@ impl Seen {
             Event::Session(id) => self.session = Some(id),
             Event::Usage { usage, scope } => match scope {
                 UsageScope::Process => self.of_process = usage,
+                UsageScope::Turn => {
+                    let tokens = Usage { cost_micros: None, ..usage };
+                    self.of_steps = self.of_steps.plus(tokens);
+                    let cost_micros = usage.cost_micros.or(self.of_process.cost_micros);
+                    self.of_process = Usage { cost_micros, ..Usage::default() };
+                }
                 UsageScope::Step => self.of_steps = self.of_steps.plus(usage),
                 UsageScope::Session => {
                     self.of_process = usage;
@@ -131,6 +137,8 @@ impl Seen {
         let offset_s = rules.offset_s();
         let reset = trouble.as_ref().map(|trouble| trouble.reset);
         let reset = reset.and_then(|reset| reset::resolve(reset, exit.at, offset_s));
+        let says_gone = |trouble: &Trouble| rules.says_gone(&trouble.text);
+        let gone = self.gone || trouble.as_ref().is_some_and(says_gone);
         let said = trouble.map(|trouble| trouble.text).filter(|text| !text.is_empty());
         let detail = said.or_else(|| words.take()).map(|text| bounded(&text, DETAIL_BYTES));
         Told {
@@ -140,7 +148,7 @@ impl Seen {
             reset,
             usage: self.of_process.plus(self.of_steps),
             cumulative: self.cumulative,
-            gone: resumed && self.gone && outcome != Outcome::Completed,
+            gone: resumed && gone && outcome != Outcome::Completed,
         }
     }
 }

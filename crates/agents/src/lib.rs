@@ -15,6 +15,7 @@ mod path;
 mod prompt;
 mod reset;
 mod rules;
+mod talk;
 
 pub use brief::{Before, Brief};
 pub use event::{Event, Reset, Trouble};
@@ -23,3 +24,4 @@ pub use launch::{Launch, LaunchError, Place, PromptInput, Tools, plan};
 pub use lines::LINE_BYTES_MAX;
 pub use prompt::EVIDENCE_BYTES;
 pub use rules::{BadPattern, Rules};
+pub use talk::{Dialogue, Due, Opening};

@@ -33,6 +33,11 @@ impl Splitter {
         self.extend(bytes);
     }
 
+    /// The line that is open, as far as it is kept.
+    pub(crate) fn open(&self) -> &[u8] {
+        &self.open
+    }
+
     /// Ends the line that is open, if any.
     pub(crate) fn finish(&mut self, mut take: impl FnMut(Line<'_>)) {
         let bytes = self.open.strip_suffix(b"\r").unwrap_or(&self.open);

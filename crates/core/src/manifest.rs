@@ -25,6 +25,10 @@ pub struct Manifest {
     pub gone: Option<String>,
     /// Exit codes that a success may have. Empty: 0 alone.
     pub exit: Vec<i32>,
+    /// How it is talked with while it works.
+    pub protocol: Protocol,
+    /// Who says what it may do, where its protocol asks.
+    pub permissions: Permissions,
 }
 
 impl Manifest {
@@ -32,6 +36,36 @@ impl Manifest {
     pub fn judges(&self) -> bool {
         self.stream != StreamForm::Text || !self.exit.is_empty() || !self.errors.is_empty()
     }
+}
+
+impl Manifest {
+    /// Whether it finds its last conversation by the folder that it works in, without an id.
+    pub fn is_found_by_folder(&self) -> bool {
+        self.protocol == Protocol::None
+            && !self.resume.iter().any(|word| word.contains("{session}"))
+    }
+}
+
+/// How an agent is talked with while it works.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Protocol {
+    /// Not at all: it gets its prompt and ends.
+    #[default]
+    None,
+    /// Claude Code's lines of JSON, with control requests.
+    ClaudeStream,
+    /// Codex's app server: lines of JSON-RPC.
+    CodexAppServer,
+}
+
+/// Who says what an agent may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Permissions {
+    /// Everything is given from the start.
+    #[default]
+    Given,
+    /// A person is asked each time that the agent asks.
+    Asked,
 }
 
 /// The form of an agent's standard output.
@@ -148,6 +182,9 @@ pub enum UsageScope {
     Process,
     /// One step: they are added up.
     Step,
+    /// One turn of several that a process may have: tokens are added up, money is that of the whole
+    /// process so far.
+    Turn,
     /// The whole conversation so far, earlier processes included.
     Session,
 }

@@ -31,6 +31,7 @@ mod clock;
 pub mod control;
 pub mod helper;
 pub mod identity;
+pub mod inputs;
 pub mod jobdir;
 pub mod kernel;
 pub mod lock;
@@ -48,6 +49,7 @@ mod tree;
 pub mod watcher;
 
 pub use control::{ControlClient, ControlError};
+pub use inputs::Inputs;
 pub use jobdir::{JobDir, JobDirError, Withdrawal};
 pub use lock::{HomeLock, LockError, LockNote, LockProbe};
 pub use record::{

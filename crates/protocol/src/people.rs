@@ -69,6 +69,9 @@ pub struct SendRequest {
     pub feature: String,
     /// What it says, not empty.
     pub message: String,
+    /// Whether the turn that is under way is to be broken off for it, where the agent can.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub interrupt: bool,
     /// Name of the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actor: Option<String>,

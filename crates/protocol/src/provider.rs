@@ -49,4 +49,8 @@ pub struct CapabilitiesDoc {
     pub usage: bool,
     /// Whether it tells what that cost.
     pub cost: bool,
+    /// Whether it is talked with while it works: told things, interrupted, given permissions.
+    pub steering: bool,
+    /// Whether it gets tools of Tidegate's own.
+    pub own_tools: bool,
 }

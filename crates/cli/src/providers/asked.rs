@@ -28,8 +28,8 @@ impl Program<'_> {
     }
 
     /// Whether it has a login, if it is a program that can tell.
-    pub(super) fn logged_in(&self, provider: &str) -> Option<bool> {
-        let (words, read): (&[&str], Answer) = match provider {
+    pub(super) fn logged_in(&self, program: &str) -> Option<bool> {
+        let (words, read): (&[&str], Answer) = match program {
             "claude" => (&["auth", "status"], login_in_json),
             "codex" => (&["login", "status"], login_in_words),
             _ => return None,

@@ -29,7 +29,7 @@ fn document(name: &str, entry: &AgentEntry) -> ProviderDoc {
         name: name.to_owned(),
         path: path.as_ref().map(|path| path.display().to_string()),
         version: asked.as_ref().and_then(Program::version),
-        logged_in: asked.as_ref().and_then(|program| program.logged_in(name)),
+        logged_in: asked.as_ref().and_then(|program| program.logged_in(&entry.argv[0])),
         capabilities: capabilities(entry.capabilities()),
         program,
     }
@@ -55,7 +55,16 @@ fn environment(added: &BTreeMap<String, String>) -> Vec<(OsString, OsString)> {
 }
 
 fn capabilities(found: Capabilities) -> CapabilitiesDoc {
-    let Capabilities { prompt, stream, session, resume, tools, waiting, usage, cost } = found;
-    let (prompt, stream, session) = (prompt.to_owned(), stream.to_owned(), session.to_owned());
-    CapabilitiesDoc { prompt, stream, session, resume, tools, waiting, usage, cost }
+    CapabilitiesDoc {
+        prompt: found.prompt.to_owned(),
+        stream: found.stream.to_owned(),
+        session: found.session.to_owned(),
+        resume: found.resume,
+        tools: found.tools,
+        waiting: found.waiting,
+        usage: found.usage,
+        cost: found.cost,
+        steering: found.steering,
+        own_tools: found.own_tools,
+    }
 }

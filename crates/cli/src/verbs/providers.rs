@@ -61,6 +61,8 @@ fn can(capabilities: &CapabilitiesDoc) -> String {
         ("waiting", capabilities.waiting),
         ("usage", capabilities.usage),
         ("cost", capabilities.cost),
+        ("steering", capabilities.steering),
+        ("own_tools", capabilities.own_tools),
     ];
     let held: Vec<&str> = words.iter().filter(|(_, held)| *held).map(|(word, _)| *word).collect();
     if held.is_empty() { "-".to_owned() } else { held.join(" ") }

@@ -17,6 +17,7 @@ mod clocks;
 mod codes;
 mod commands;
 mod completions;
+mod conversations;
 mod corrupt;
 mod daemons;
 mod disks;

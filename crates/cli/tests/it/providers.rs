@@ -35,11 +35,16 @@ fn providers_lists_what_is_built_in_and_what_the_programs_say() {
     );
     std::fs::write(home.beside("user/bin/gemini"), "not a program").unwrap();
     let document = home.data(&["providers"]);
-    assert_eq!(document["providers"].as_array().unwrap().len(), 10);
+    assert_eq!(document["providers"].as_array().unwrap().len(), 12);
     let claude = provider(&document, "claude");
     assert_eq!((&claude["version"], &claude["loggedIn"]), (&json!("2.1.332"), &json!(false)));
     assert_eq!(claude["path"], json!(home.beside("user/bin/claude")));
     assert_eq!(claude["capabilities"]["session"], "given");
+    let stream = provider(&document, "claude_stream");
+    assert_eq!(
+        (&stream["loggedIn"], &stream["capabilities"]["steering"]),
+        (&json!(false), &json!(true))
+    );
     assert_eq!(home.appears("updates").trim(), "1");
     let codex = provider(&document, "codex");
     assert_eq!((&codex["version"], &codex["loggedIn"]), (&Value::Null, &json!(true)));

@@ -30,6 +30,7 @@ pub(crate) const PLACEHOLDERS: &[&str] = &[
     "mcp",
     "mcp_command",
     "mcp_args",
+    "permissions_argv",
 ];
 
 /// Words of `prompt`.

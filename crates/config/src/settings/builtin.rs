@@ -14,8 +14,19 @@ macro_rules! manifests {
 }
 
 /// Names and texts, in the order of the names.
-const ALL: [(&str, &str); 10] = manifests![
-    "aider", "claude", "codex", "copilot", "gemini", "kilo", "kimi", "opencode", "pi", "qwen",
+const ALL: [(&str, &str); 12] = manifests![
+    "aider",
+    "claude",
+    "claude_stream",
+    "codex",
+    "codex_app_server",
+    "copilot",
+    "gemini",
+    "kilo",
+    "kimi",
+    "opencode",
+    "pi",
+    "qwen",
 ];
 
 /// The names of the built-in providers.

@@ -1,6 +1,6 @@
 //! What a manifest makes possible, for readers. It starts nothing and looks at no machine.
 
-use tidegate_core::manifest::{Emit, EventRule, SessionRule, StreamForm, UsageRule};
+use tidegate_core::manifest::{Emit, EventRule, Protocol, SessionRule, StreamForm, UsageRule};
 use tidegate_core::plan::PromptChannel;
 
 use super::config::AgentEntry;
@@ -25,6 +25,10 @@ pub struct Capabilities {
     pub usage: bool,
     /// Whether it tells what that cost.
     pub cost: bool,
+    /// Whether it is talked with while it works: told things, interrupted, given permissions.
+    pub steering: bool,
+    /// Whether it gets tools of Tidegate's own.
+    pub own_tools: bool,
 }
 
 impl AgentEntry {
@@ -50,6 +54,8 @@ impl AgentEntry {
             waiting: any(&|rule| rule.emit == Emit::Waiting),
             usage: figures(|usage| usage.input.is_some() || usage.output.is_some()),
             cost: figures(|usage| usage.cost.is_some()),
+            steering: manifest.protocol != Protocol::None,
+            own_tools: self.argv.iter().any(|word| word.contains("{mcp_command}")),
         }
     }
 }
@@ -77,5 +83,7 @@ mod tests {
         assert!(!aider.tools && !aider.waiting && !aider.usage && !aider.cost);
         assert!(opencode.resume && opencode.cost && !opencode.waiting);
         assert_eq!((of("codex").session, of("codex").cost), ("told", false));
+        assert!(claude.own_tools && !claude.steering && !opencode.own_tools);
+        assert!(of("claude_stream").steering && of("codex_app_server").steering);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tidegate_core::manifest::{Emit, Manifest, SessionRule, StreamForm};
+use tidegate_core::manifest::{Emit, Manifest, Permissions, Protocol, SessionRule, StreamForm};
 use tidegate_core::plan::PromptChannel;
 
 use super::agent::{CHANNELS, argv_of, channel_of, check_placeholders, environment};
@@ -15,6 +15,18 @@ use crate::span::{Span, Spanned};
 
 /// Keys of a manifest that later versions use.
 const LATER: &[&str] = &["stop"];
+
+/// Words of `kind`; `None` is one of a later version.
+const KINDS: &[(&str, Option<Protocol>)] = &[
+    ("oneshot", Some(Protocol::None)),
+    ("claude_stream", Some(Protocol::ClaudeStream)),
+    ("codex_app_server", Some(Protocol::CodexAppServer)),
+    ("acp", None),
+];
+
+/// Words of `permissions`.
+const PERMISSIONS: &[(&str, Permissions)] =
+    &[("given", Permissions::Given), ("asked", Permissions::Asked)];
 
 /// Words of an argv template, with their places.
 type Words = Spanned<Vec<Spanned<String>>>;
@@ -32,6 +44,10 @@ pub(crate) struct Draft {
     model_argv: Option<Words>,
     args: Option<Words>,
     mcp: Option<Words>,
+    kind: Option<Spanned<Protocol>>,
+    permissions: Option<Spanned<Permissions>>,
+    given_argv: Option<Words>,
+    asked_argv: Option<Words>,
     resume: Option<Words>,
     resume_argv: Option<Words>,
     reading: Reading,
@@ -53,12 +69,10 @@ impl Draft {
         let mcp = fields.strings("mcp", sink);
         let resume = fields.strings("resume", sink);
         let resume_argv = argv_of(fields, "resume_argv", sink);
-        if let Some(kind) = fields.choice("kind", &[("oneshot", true), ("acp", false)], sink)
-            && !kind.value
-        {
-            let message = "agents of kind `acp` come with a later version";
-            sink.error(Code::LaterVersion, &kind.span, message);
-        }
+        let kind = kind_of(fields, sink);
+        let permissions = fields.choice("permissions", PERMISSIONS, sink);
+        let given_argv = fields.strings("given_argv", sink);
+        let asked_argv = fields.strings("asked_argv", sink);
         let reading = manifest::read(fields, sink);
         let unused = fields.reserved(LATER, sink);
         Self {
@@ -72,6 +86,10 @@ impl Draft {
             model_argv,
             args: more,
             mcp,
+            kind,
+            permissions,
+            given_argv,
+            asked_argv,
             resume,
             resume_argv,
             reading,
@@ -86,11 +104,16 @@ impl Draft {
             &mut self.model_argv,
             &mut self.args,
             &mut self.mcp,
+            &mut self.given_argv,
+            &mut self.asked_argv,
             &mut self.resume,
             &mut self.resume_argv,
         ];
         for words in words.into_iter().flatten() {
             stand(words, span);
+        }
+        if let Some(kind) = &mut self.kind {
+            kind.span = span.clone();
         }
         if let Some(channel) = &mut self.channel {
             channel.span = span.clone();
@@ -129,6 +152,10 @@ impl Draft {
             model_argv: upper.model_argv.or(self.model_argv),
             args: upper.args.or(self.args),
             mcp: upper.mcp.or(self.mcp),
+            kind: upper.kind.or(self.kind),
+            permissions: upper.permissions.or(self.permissions),
+            given_argv: upper.given_argv.or(self.given_argv),
+            asked_argv: upper.asked_argv.or(self.asked_argv),
             resume: upper.resume.or(self.resume),
             resume_argv: upper.resume_argv.or(self.resume_argv),
             reading,
@@ -147,6 +174,7 @@ impl Draft {
         let prompt = channel_of(&argv, self.channel.clone(), sink);
         self.check_model(&argv, sink);
         self.check_stream(at, sink);
+        self.check_kind(prompt, sink);
         if let Some(mcp) = &self.mcp {
             check_placeholders(&mcp.value, sink);
         }
@@ -167,6 +195,7 @@ impl Draft {
         let session = self.reading.session.as_ref();
         let given = session.and_then(|session| session.given.as_ref());
         let given = given.map(|given| self.words(given)).unwrap_or_default();
+        let permissions = self.permissions();
         let manifest = Manifest {
             provider,
             stream: self.reading.stream.map(|stream| stream.value).unwrap_or_default(),
@@ -181,6 +210,8 @@ impl Draft {
             errors: self.reading.errors.unwrap_or_default(),
             gone: self.reading.gone,
             exit: self.reading.exit.unwrap_or_default(),
+            protocol: self.kind.as_ref().map(|kind| kind.value).unwrap_or_default(),
+            permissions,
         };
         Some(AgentEntry {
             argv: [fresh, given].concat(),
@@ -202,6 +233,32 @@ impl Draft {
             let message = "`model` is said, but `argv` has no `{model}`";
             let hint = "put `{model}` where its name belongs";
             sink.error_hint(Code::IllegalValue, &model.span, message, hint);
+        }
+    }
+
+    fn permissions(&self) -> Permissions {
+        self.permissions.as_ref().map(|permissions| permissions.value).unwrap_or_default()
+    }
+
+    /// An agent that is talked with gets its prompt by its protocol, and only such a one can ask.
+    fn check_kind(&self, prompt: PromptChannel, sink: &mut Sink<'_>) {
+        let protocol = self.kind.as_ref().filter(|kind| kind.value != Protocol::None);
+        match protocol {
+            Some(kind) if prompt != PromptChannel::Stdin || self.terminal == Some(true) => {
+                let message =
+                    "an agent of this kind has no terminal, and its prompt goes by its protocol";
+                let hint = "leave `terminal` and `prompt` out";
+                sink.error_hint(Code::IllegalValue, &kind.span, message, hint);
+            }
+            Some(_) => {}
+            None => {
+                let asked = self.permissions.as_ref();
+                if let Some(asked) = asked.filter(|asked| asked.value == Permissions::Asked) {
+                    let message = "only an agent with a protocol can ask for permissions";
+                    let hint = "kind = \"claude_stream\" or \"codex_app_server\" has one";
+                    sink.error_hint(Code::IllegalValue, &asked.span, message, hint);
+                }
+            }
         }
     }
 
@@ -238,6 +295,13 @@ impl Draft {
                     words.extend(self.model_argv.iter().flat_map(|more| self.words(more)));
                 }
                 "{model_argv}" => {}
+                "{permissions_argv}" => {
+                    let of_them = match self.permissions() {
+                        Permissions::Given => &self.given_argv,
+                        Permissions::Asked => &self.asked_argv,
+                    };
+                    words.extend(of_them.iter().flat_map(|more| self.words(more)));
+                }
                 "{mcp}" => words.extend(self.mcp.iter().flat_map(|more| self.words(more))),
                 "{args}" => {
                     placed = true;
@@ -263,6 +327,15 @@ impl Draft {
             None => word,
         }
     }
+}
+
+fn kind_of(fields: &mut Fields<'_>, sink: &mut Sink<'_>) -> Option<Spanned<Protocol>> {
+    let kind = fields.choice("kind", KINDS, sink)?;
+    if kind.value.is_none() {
+        let message = "agents of kind `acp` come with a later version";
+        sink.error(Code::LaterVersion, &kind.span, message);
+    }
+    kind.value.map(|protocol| Spanned::new(protocol, kind.span.clone()))
 }
 
 fn stand(words: &mut Words, span: &Span) {

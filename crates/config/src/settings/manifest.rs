@@ -53,6 +53,7 @@ const CLASSES: &[(&str, Class)] = &[
 const SCOPES: &[(&str, UsageScope)] = &[
     ("process", UsageScope::Process),
     ("step", UsageScope::Step),
+    ("turn", UsageScope::Turn),
     ("session", UsageScope::Session),
 ];
 

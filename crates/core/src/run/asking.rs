@@ -57,6 +57,7 @@ impl Draft {
             text: text.to_owned(),
             choices: choices.to_vec(),
             waits,
+            request: None,
             at: self.now.wall,
             fate: Fate::Open,
         };

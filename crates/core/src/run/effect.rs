@@ -8,6 +8,7 @@ use std::fmt;
 
 use super::backoff::Wait;
 use super::block::Block;
+use super::conversing::ToSay;
 use super::feature::{Feature, FeatureState, LandStep, Merged, WorkStep};
 use super::state::{JobState, Run, Work};
 use crate::exit::Identity;
@@ -156,6 +157,15 @@ pub enum Effect {
         /// What it says.
         text: String,
     },
+    /// Talk with the feature's agent by its protocol: give it its task, then this, and tell what it asks.
+    Converse {
+        /// The feature.
+        feature: FeatureId,
+        /// The job.
+        job: JobId,
+        /// What is to be said beside the task.
+        to_say: ToSay,
+    },
     /// Wait for the time of the feature's next attempt.
     AwaitRetry {
         /// The feature.
@@ -206,6 +216,7 @@ impl Run {
             Work::Plan { state, .. } => {
                 for (id, feature) in &state.features {
                     open.extend(self.typing(id));
+                    open.extend(self.converse(id));
                     let turn = self.turns(id);
                     let of_agent = self.outstanding_of_agent(id, feature, turn);
                     let waits = of_agent.or_else(|| alarm(id, feature, turn));
@@ -258,16 +269,6 @@ impl Run {
         } else {
             (format!("feature:{id}:{turn}:watch"), Effect::WatchWorktree { feature, job, base })
         })
-    }
-
-    /// The message that is to be typed next. Its number among the inputs of the job makes a repetition
-    /// harmless.
-    fn typing(&self, id: &FeatureId) -> Option<(EffectKey, Effect)> {
-        let due = self.to_type(id)?;
-        let key = EffectKey(format!("message:{}:{}", due.message, due.job.number()));
-        let (feature, job) = (id.clone(), due.job.clone());
-        let (message, seq, text) = (due.message, due.seq, due.text.to_owned());
-        Some((key, Effect::TypeMessage { feature, job, message, seq, text }))
     }
 
     fn turns(&self, id: &FeatureId) -> u32 {

@@ -1,5 +1,6 @@
 //! Everything that can change a run, and how an input is refused.
 
+use super::conversing::Conversed;
 use super::effect::EffectKey;
 use super::enrol::Added;
 use super::grant::Grant;
@@ -111,6 +112,8 @@ pub enum Input {
         feature: FeatureId,
         /// What it says.
         text: String,
+        /// Whether the turn that is under way is to be broken off for it, where that can be.
+        interrupts: bool,
         /// Who.
         actor: String,
     },
@@ -327,6 +330,13 @@ pub enum Report {
         job: JobId,
         /// What came of it.
         outcome: TypeOutcome,
+    },
+    /// A conversation with an agent told something beside its work.
+    Conversed {
+        /// The job.
+        job: JobId,
+        /// What.
+        fact: Conversed,
     },
     /// The checkout of the target no longer stands in the way.
     TargetClean {

@@ -3,6 +3,7 @@
 //! A message that no agent was seen to act on goes into the task of the next attempt, however far its
 //! delivery to an earlier one came. It must not know how bytes reach a job.
 
+use super::effect::{Effect, EffectKey};
 use super::event::Event;
 use super::feature::{Feature, FeatureState, WorkStep};
 use super::input::Rejected;
@@ -20,6 +21,8 @@ pub struct Message {
     pub feature: FeatureId,
     /// What it says.
     pub text: String,
+    /// Whether the turn that is under way is to be broken off for it.
+    pub interrupts: bool,
     /// Who sent it.
     pub by: String,
     /// When, on the wall clock.
@@ -74,6 +77,8 @@ pub enum Way {
     Task,
     /// Typed into its terminal.
     Terminal,
+    /// Said to it by its protocol.
+    Conversation,
 }
 
 impl Delivery {
@@ -131,7 +136,12 @@ pub struct ToType<'r> {
 
 impl Draft {
     /// A person sends a message to the agent of a feature: the one that works, or the next one.
-    pub(super) fn send(&mut self, id: &FeatureId, text: &str, actor: &str) -> Result<(), Rejected> {
+    pub(super) fn send(
+        &mut self,
+        id: &FeatureId,
+        (text, interrupts): (&str, bool),
+        actor: &str,
+    ) -> Result<(), Rejected> {
         self.require_going_on()?;
         let (_, feature) = self.require_feature(id)?;
         if feature.is_terminal() {
@@ -147,6 +157,7 @@ impl Draft {
             feature: id.clone(),
             message,
             text: text.to_owned(),
+            interrupts,
             by: actor.to_owned(),
             at: self.now.wall,
         });
@@ -256,6 +267,16 @@ impl Run {
         Some(ToType { message: *number, job, seq, text: &message.text })
     }
 
+    /// The message that is to be typed next. Its number among the inputs of the job makes a repetition
+    /// harmless.
+    pub(super) fn typing(&self, id: &FeatureId) -> Option<(EffectKey, Effect)> {
+        let due = self.to_type(id)?;
+        let key = EffectKey(format!("message:{}:{}", due.message, due.job.number()));
+        let (feature, job) = (id.clone(), due.job.clone());
+        let (message, seq, text) = (due.message, due.seq, due.text.to_owned());
+        Some((key, Effect::TypeMessage { feature, job, message, seq, text }))
+    }
+
     /// The messages that the task of a job has.
     pub fn messages_told(&self, job: &JobId) -> impl Iterator<Item = &Message> {
         self.messages.values().filter(move |one| one.told.as_ref() == Some(job))
@@ -286,11 +307,12 @@ impl Run {
 
     fn apply_talk_to_messages(&mut self, talk: &Talk) {
         match talk {
-            Talk::Asked { .. } | Talk::Answered { .. } => {}
-            Talk::MessageSent { feature, message, text, by, at } => {
+            Talk::Asked { .. } | Talk::Answered { .. } | Talk::Withdrawn { .. } => {}
+            Talk::MessageSent { feature, message, text, interrupts, by, at } => {
                 let sent = Message {
                     feature: feature.clone(),
                     text: text.clone(),
+                    interrupts: *interrupts,
                     by: by.clone(),
                     at: *at,
                     told: None,
@@ -302,7 +324,7 @@ impl Run {
             Talk::MessageWritten { message, job, way, .. } => self.with_message(*message, |one| {
                 match way {
                     Way::Terminal => one.typed = Some(Typed { job: job.clone(), taken: true }),
-                    Way::Task => {}
+                    Way::Task | Way::Conversation => {}
                 }
                 one.delivery = Delivery::Written { job: job.clone(), way: *way };
             }),

@@ -24,6 +24,8 @@ pub struct Question {
     pub choices: Vec<String>,
     /// Whether its agent ends its turn and cannot go on without the answer.
     pub waits: bool,
+    /// What an agent calls it that asks a permission by its protocol.
+    pub request: Option<String>,
     /// When, on the wall clock.
     pub at: WallMs,
     /// What came of it.
@@ -144,6 +146,16 @@ impl Run {
         match event {
             Event::Talk(Talk::Asked { question, asked }) => {
                 self.questions.insert(question.clone(), asked.clone());
+            }
+            Event::Talk(Talk::Withdrawn { question, .. }) => {
+                if let Some(question) = self.questions.get_mut(question) {
+                    question.fate = Fate::Closed(Closing::Ended);
+                }
+            }
+            Event::JobFinished { job, .. } | Event::JobQuarantined { job, .. } => {
+                // Whoever asked a permission by its protocol is gone.
+                let of_it = |one: &Question| one.job == *job && one.request.is_some();
+                self.close_all(of_it, Closing::Ended);
             }
             Event::Talk(Talk::Answered { question, answer, .. }) => {
                 if let Some(question) = self.questions.get_mut(question) {

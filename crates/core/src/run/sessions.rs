@@ -87,7 +87,7 @@ fn taken_up(
     if last.state.started().is_none() {
         return Err(None);
     }
-    let by_folder = !manifest.resume.iter().any(|word| word.contains("{session}"));
+    let by_folder = manifest.is_found_by_folder();
     match last.conversation_id() {
         Some(id) => Ok(Some(id.to_owned())),
         None if by_folder => Ok(None),
@@ -155,9 +155,7 @@ impl Run {
             let (of, role) = agent_of(job)?;
             (of == feature).then_some(((id, job), role))
         });
-        let by_folder = self
-            .manifest_of(job)
-            .is_some_and(|one| !one.resume.iter().any(|word| word.contains("{session}")));
+        let by_folder = self.manifest_of(job).is_some_and(Manifest::is_found_by_folder);
         if by_folder {
             return earlier.next().filter(|(_, of)| *of == role).map(|(job, _)| job);
         }

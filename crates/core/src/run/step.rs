@@ -60,7 +60,9 @@ impl Draft {
                 self.deny(feature, commit, actor, comments)
             }
             Input::Ask { job, text, choices, waits } => self.ask(job, (text, *waits), choices),
-            Input::Send { feature, text, actor } => self.send(feature, text, actor),
+            Input::Send { feature, text, interrupts, actor } => {
+                self.send(feature, (text, *interrupts), actor)
+            }
             Input::Receive { job, messages, acted } => self.receive(job, messages, *acted),
             Input::AnswerQuestion { question, text, choice, actor } => {
                 self.answer_question(question, text, *choice, actor)
@@ -239,6 +241,7 @@ impl Draft {
                 self.message_typed(feature, *message, job, *outcome)
             }
             Report::JobActive { job } => self.job_active(job),
+            Report::Conversed { job, fact } => self.conversed(job, fact),
         }
     }
 

@@ -14,8 +14,17 @@ pub enum Talk {
     Asked { question: QuestionId, asked: Question },
     /// A person answered a question.
     Answered { question: QuestionId, feature: Option<FeatureId>, answer: Answer },
+    /// An agent needs the answer to a question no more.
+    Withdrawn { question: QuestionId, feature: FeatureId },
     /// A person sent a message to a feature's agent.
-    MessageSent { feature: FeatureId, message: u32, text: String, by: String, at: WallMs },
+    MessageSent {
+        feature: FeatureId,
+        message: u32,
+        text: String,
+        interrupts: bool,
+        by: String,
+        at: WallMs,
+    },
     /// A job has the bytes of a message.
     MessageWritten { feature: FeatureId, message: u32, job: JobId, way: Way },
     /// A job's terminal did not take a message; it stays queued.
@@ -36,7 +45,8 @@ impl Talk {
             | Self::Answered { feature, .. } => {
                 feature.as_ref().map_or(Subject::Run, Subject::Feature)
             }
-            Self::MessageSent { feature, .. }
+            Self::Withdrawn { feature, .. }
+            | Self::MessageSent { feature, .. }
             | Self::MessageWritten { feature, .. }
             | Self::MessageRefused { feature, .. }
             | Self::MessageAccepted { feature, .. }
@@ -50,6 +60,7 @@ impl Talk {
         match self {
             Self::Asked { .. } => "question-asked",
             Self::Answered { .. } => "question-answered",
+            Self::Withdrawn { .. } => "question-withdrawn",
             Self::MessageSent { .. } => "message-sent",
             Self::MessageWritten { .. } => "message-written",
             Self::MessageRefused { .. } => "message-refused",

@@ -207,6 +207,7 @@ impl World {
             | Effect::Capture { .. }
             | Effect::Rollback { .. }
             | Effect::TypeMessage { .. }
+            | Effect::Converse { .. }
             | Effect::AwaitClean { .. } => unreachable!("a launcher has no features"),
         };
         if let Some(report) = report {

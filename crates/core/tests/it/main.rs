@@ -5,6 +5,7 @@ mod admission;
 mod backoff;
 mod budgets;
 mod capturing;
+mod conversing;
 mod crew;
 mod evidence;
 mod fixture;

@@ -210,6 +210,7 @@ fn is_git_work(effect: &Effect) -> bool {
         | Effect::AwaitRetry { .. }
         | Effect::Inspect { .. }
         | Effect::TypeMessage { .. }
+        | Effect::Converse { .. }
         | Effect::AwaitRepo { .. }
         | Effect::AwaitRemote { .. }
         | Effect::AwaitClean { .. } => false,

@@ -8,6 +8,7 @@ use tidegate_core::run::{
     ResultOutcome, Run, TypeOutcome, Way, Work, WorkStep, step,
 };
 
+use crate::conversing::conversed;
 use crate::crew::{end_job, feature, gated, one};
 use crate::fixture::{
     NOW, Shape, cancel, capture_all, claim, exit, exited, fid, job_finished, job_started, kinds,
@@ -31,7 +32,12 @@ pub(crate) fn answer(question: QuestionId, text: &str) -> Input {
 }
 
 pub(crate) fn send(text: &str) -> Input {
-    Input::Send { feature: fid("a"), text: text.to_owned(), actor: "ann".to_owned() }
+    Input::Send {
+        feature: fid("a"),
+        text: text.to_owned(),
+        interrupts: false,
+        actor: "ann".to_owned(),
+    }
 }
 
 pub(crate) fn receive(run: &Run, acted: bool) -> Input {
@@ -43,8 +49,11 @@ pub(crate) fn was_typed(run: &Run) -> Input {
     Input::Report(Report::MessageTyped { feature: fid("a"), message: 1, job, outcome })
 }
 
-/// What came of typing, in a bad world.
+/// What came of telling an agent something, in a bad world.
 pub(crate) fn typed(tape: &mut Tape, effect: &Effect) -> Report {
+    if matches!(effect, Effect::Converse { .. }) {
+        return conversed(tape, effect);
+    }
     let Effect::TypeMessage { feature, job, message, .. } = effect else { panic!("{effect:?}") };
     let outcome = if tape.below(4) == 3 { TypeOutcome::Refused } else { TypeOutcome::Written };
     Report::MessageTyped { feature: feature.clone(), message: *message, job: job.clone(), outcome }
@@ -57,13 +66,18 @@ pub(crate) fn talk(tape: &mut Tape, run: &Run, feature: FeatureId) -> Input {
     match tape.below(5) {
         0 | 1 => ask(job),
         2 => answer(question(run, number), "so"),
-        3 => Input::Send { feature, text: "mind".to_owned(), actor: "ann".to_owned() },
+        3 => Input::Send {
+            feature,
+            text: "mind".to_owned(),
+            interrupts: false,
+            actor: "ann".to_owned(),
+        },
         _ => Input::Receive { job, messages: vec![number], acted: tape.below(2) == 1 },
     }
 }
 
 /// A builder at work, whose terminal people may type into.
-fn at_work(shape: &Shape) -> Run {
+pub(crate) fn at_work(shape: &Shape) -> Run {
     let mut run = plan_run(shape);
     if let Work::Plan { spec, .. } = &mut run.work {
         spec.agents.get_mut(&AgentName::new("scribe").unwrap()).unwrap().terminal = true;
@@ -83,7 +97,7 @@ fn asking() -> Run {
     run
 }
 
-fn fate(run: &Run, number: u32) -> Fate {
+pub(crate) fn fate(run: &Run, number: u32) -> Fate {
     run.questions[&question(run, number)].fate.clone()
 }
 
@@ -95,7 +109,7 @@ fn waits_for_input(run: &Run) -> bool {
     matches!(state(run), FeatureState::Blocked(Block::Input { .. }))
 }
 
-fn ends(run: &mut Run, end: tidegate_core::exit::Exit) -> Vec<&'static str> {
+pub(crate) fn ends(run: &mut Run, end: tidegate_core::exit::Exit) -> Vec<&'static str> {
     let input = job_finished(newest(run), end);
     let mut told = take(run, &input);
     told.extend(capture_all(run));
@@ -278,11 +292,11 @@ fn choice_that_was_not_offered_is_refused() {
     step(&run, &choose(2), NOW).unwrap();
 }
 
-fn delivery(run: &Run, number: u32) -> Delivery {
+pub(crate) fn delivery(run: &Run, number: u32) -> Delivery {
     run.messages[&number].delivery.clone()
 }
 
-fn types(run: &Run) -> Vec<(u32, u64)> {
+pub(crate) fn types(run: &Run) -> Vec<(u32, u64)> {
     let of = |effect: &Effect| match effect {
         Effect::TypeMessage { message, seq, .. } => Some((*message, *seq)),
         _ => None,
@@ -350,8 +364,12 @@ fn end_of(run: &Run) -> &'static str {
 fn job_of_another_feature_receives_nothing() {
     let waves = crate::fixture::waves(&[&["a", "b"]]);
     let mut run = at_work(&Shape { waves, ..Shape::default() });
-    let other =
-        Input::Send { feature: fid("b"), text: "for b".to_owned(), actor: "ann".to_owned() };
+    let other = Input::Send {
+        feature: fid("b"),
+        text: "for b".to_owned(),
+        interrupts: false,
+        actor: "ann".to_owned(),
+    };
     take(&mut run, &other);
     assert!(take(&mut run.clone(), &receive(&run, true)).is_empty());
     assert_eq!(delivery(&run, 1), Delivery::Queued);

@@ -166,7 +166,7 @@ impl World {
             {
                 Report::RepoHeld { feature, by: "another home".to_owned() }
             }
-            Effect::TypeMessage { .. } => typed(&mut self.tape, &effect),
+            Effect::TypeMessage { .. } | Effect::Converse { .. } => typed(&mut self.tape, &effect),
             Effect::AwaitRetry { .. } | Effect::AwaitRepo { .. } | Effect::AwaitRemote { .. } => {
                 come(effect)
             }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use tidegate_core::exit::{Exit, Identity, Reason, Started};
 use tidegate_core::ids::JobId;
 use tidegate_core::limits::GRACE_MS;
+use tidegate_core::manifest::Protocol;
 use tidegate_core::run::{Ingested, Purpose, Report};
 use tidegate_core::verdict::{Row, Verdict, verdict};
 use tidegate_process::observe::observe;
@@ -138,7 +139,10 @@ impl Jobs {
 
     fn watch(&self, id: &JobId, entry: &mut Entry) -> std::io::Result<()> {
         if !entry.watched {
-            self.watcher.watch_dir(&id.to_string(), &entry.dir, OutputHints::Off)?;
+            let manifest = entry.target.run.manifest_of(id);
+            let talks = manifest.is_some_and(|one| one.protocol != Protocol::None);
+            let output = if talks { OutputHints::On } else { OutputHints::Off };
+            self.watcher.watch_dir(&id.to_string(), &entry.dir, output)?;
             entry.watched = true;
         }
         Ok(())

@@ -16,6 +16,7 @@ use tidegate_core::verdict::Row;
 use tidegate_process::{Changed, ShimProgram, Spawner, Watcher, What};
 
 use super::context::Shared;
+use super::conversing::Conversations;
 use super::repos::Repos;
 use super::silences::Silences;
 use super::stalls;
@@ -29,6 +30,7 @@ pub(super) struct Jobs {
     pub(super) spawner: Spawner,
     pub(super) watcher: Watcher,
     pub(super) silences: Arc<Silences>,
+    pub(super) conversations: Arc<Conversations>,
     pub(super) stalls: stalls::Armed,
     entries: Mutex<HashMap<JobId, Entry>>,
 }
@@ -87,6 +89,7 @@ impl Jobs {
             spawner: Spawner::start(shim, ended)?,
             watcher: Watcher::start(hints)?,
             silences: Silences::new(ctx),
+            conversations: Conversations::new(ctx),
             stalls: stalls::Armed::default(),
             entries: Mutex::default(),
         });
@@ -176,6 +179,7 @@ impl Jobs {
     /// Forgets a job: nothing more is wanted of it.
     pub(super) fn forget(&self, id: &JobId) {
         self.silences.end(id);
+        self.conversations.end(id);
         self.watcher.forget(&id.to_string());
         self.entries().remove(id);
     }
@@ -209,6 +213,7 @@ impl Jobs {
                 After::Done => {
                     entries.remove(id);
                     self.silences.end(id);
+                    self.conversations.end(id);
                     drop(entries);
                     self.watcher.forget(&id.to_string());
                     return;
@@ -290,7 +295,7 @@ fn listen(changes: &Receiver<Changed>, jobs: &std::sync::Weak<Jobs>) {
         let Ok(id) = JobId::parse(&change.key) else { continue };
         match change.what {
             What::ProcessEnded { .. } => jobs.process_ended(&id),
-            What::Output => {}
+            What::Output => jobs.conversations.poke(&id),
             What::Records | What::Agents | What::File(_) | What::Lock | What::Anything => {
                 jobs.look(&id);
             }

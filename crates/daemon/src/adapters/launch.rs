@@ -10,6 +10,7 @@ use tidegate_agents::{Before, Brief, EVIDENCE_BYTES, Place, PromptInput, Tools};
 use tidegate_core::ids::{FeatureId, JobId, Oid};
 use tidegate_core::launcher::{resume_argv, start_argv};
 use tidegate_core::limits;
+use tidegate_core::manifest::Protocol;
 use tidegate_core::plan::{FeatureSpec, PlanSpec, Role};
 use tidegate_core::run::{Answer, Feature, Feedback, Job, Message, Purpose, Run};
 use tidegate_process::JobDir;
@@ -24,7 +25,7 @@ use crate::engine::Target;
 use crate::environment;
 
 /// Name of the prompt within a job directory.
-const PROMPT: &str = "prompt";
+pub(super) const PROMPT: &str = "prompt";
 
 /// A terminal before anybody attaches: wide enough for the programs that draw one.
 const TERMINAL: OutputMode = OutputMode::Terminal { rows: 40, cols: 120 };
@@ -249,7 +250,9 @@ fn agent(
     };
     let launch = tidegate_agents::plan(agent, place, PromptInput { text: &text, file: &file })
         .map_err(|error| Refused::Never(error.to_string()))?;
-    let stdin = if launch.prompt_on_stdin {
+    let stdin = if agent.manifest.protocol != Protocol::None {
+        Stdin::Pipe
+    } else if launch.prompt_on_stdin {
         Stdin::File(Text::from(OsString::from(PROMPT)))
     } else {
         Stdin::Null

@@ -5,6 +5,7 @@
 mod cleaner;
 mod conflicts;
 mod context;
+mod conversing;
 mod examine;
 mod features;
 mod helper;

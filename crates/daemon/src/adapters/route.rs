@@ -274,6 +274,9 @@ impl Dispatch for Adapters {
                     Typing { ctx, name, wanted, feature, job, nonce, message, seq, text }.begin();
                 }
             }
+            Effect::Converse { job, to_say, .. } => {
+                self.jobs.conversations.want(target, key, &job, to_say);
+            }
             Effect::AwaitRetry { feature, wait } => self.await_retry(target, key, feature, wait),
             Effect::AwaitRepo { feature } => self.git(target, key, feature, What::AwaitRepo),
             Effect::AwaitRemote { feature } => self.git(target, key, feature, What::AwaitRemote),
@@ -290,6 +293,7 @@ impl Dispatch for Adapters {
     fn close(&mut self, run: &RunId, key: &EffectKey) {
         let name = (run.clone(), key.clone());
         self.wanted.lock().unwrap_or_else(PoisonError::into_inner).remove(&name);
+        self.jobs.conversations.close(run, key);
         if let Some(number) = watch_of_agents(key) {
             self.jobs.forget(&JobId::new(run.clone(), number));
         }

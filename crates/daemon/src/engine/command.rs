@@ -186,6 +186,8 @@ pub enum Command {
         feature: FeatureId,
         /// What it says.
         text: String,
+        /// Whether the turn that is under way is to be broken off for it.
+        interrupts: bool,
         /// Who sends it.
         actor: String,
     },

@@ -60,13 +60,13 @@ impl AtWork<'_, '_, '_, '_> {
     /// Records a message to a feature's agent.
     pub(super) fn send(
         &mut self,
-        run: &RunId,
-        feature: &FeatureId,
-        text: &str,
+        (run, feature): (&RunId, &FeatureId),
+        (text, interrupts): (&str, bool),
         actor: &str,
     ) -> Result<Outcome, Failed> {
         let (to, text, actor) = (feature.clone(), text.to_owned(), actor.to_owned());
-        let mut outcome = self.input(run, &Input::Send { feature: to, text, actor })?;
+        let input = Input::Send { feature: to, text, interrupts, actor };
+        let mut outcome = self.input(run, &input)?;
         let after = outcome.moved.as_ref().map(|(_, after)| after);
         let sent = after.and_then(|after| after.messages.iter().next_back());
         outcome.data = json!({

@@ -114,7 +114,9 @@ impl AtWork<'_, '_, '_, '_> {
             Command::AnswerQuestion { question, answer, actor } => {
                 self.answer_question(question, answer, actor)
             }
-            Command::Send { run, feature, text, actor } => self.send(run, feature, text, actor),
+            Command::Send { run, feature, text, interrupts, actor } => {
+                self.send((run, feature), (text, *interrupts), actor)
+            }
             Command::Receive { job, messages, acted } => self.receive(job, messages, *acted),
             Command::StartAgent { run, agent, role, argv, terminal } => {
                 let (agent, role, argv) = (agent.clone(), role.clone(), argv.clone());

@@ -100,7 +100,8 @@ pub(super) async fn send(
         let text = plain("message", &request.message, TEXT_BYTES_MAX)?;
         let run = order.run(&id).await?;
         let what = format!("send {run}");
-        order.give(&what, Command::Send { run, feature, text, actor }).await
+        let interrupts = request.interrupt;
+        order.give(&what, Command::Send { run, feature, text, interrupts, actor }).await
     };
     reply(work.await)
 }

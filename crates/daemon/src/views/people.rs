@@ -203,6 +203,7 @@ fn message_doc(run: &RunId, number: u32, message: &Message) -> MessageDoc {
     let way = match &message.delivery {
         Delivery::Written { way: Way::Task, .. } => Some("task"),
         Delivery::Written { way: Way::Terminal, .. } => Some("terminal"),
+        Delivery::Written { way: Way::Conversation, .. } => Some("conversation"),
         Delivery::Queued
         | Delivery::Accepted { .. }
         | Delivery::Consumed { .. }

@@ -1,15 +1,6 @@
 //! The job's input when it stays open: what was accepted is durable, and is written once.
 //!
-//! `stdin.log` holds every input from the first on, one record each:
-//!
-//! | bytes | what |
-//! |---|---|
-//! | 0 | version, 1 |
-//! | 1 | kind: 0 bytes, 1 the end of the input |
-//! | 2-3 | 0 |
-//! | 4-7 | length, little-endian |
-//! | 8-15 | number of the input, little-endian |
-//! | 16- | the bytes |
+//! `stdin.log` holds every input from the first on: see [`crate::inputs`].
 //!
 //! What the job has not read yet waits there and not in memory. It never waits for the job.
 
@@ -23,10 +14,8 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 use crate::control::{INPUT_BYTES_MAX, InputStatus, Refused};
+use crate::inputs::{HEAD_BYTES, Head};
 use crate::jobdir::{JobDir, STDIN_LOG};
-
-const RECORD_VERSION: u8 = 1;
-const HEAD_BYTES: usize = 16;
 
 /// Bytes that the job has not read, at most; more is refused until it reads.
 const UNREAD_BYTES_MAX: u64 = 8 << 20;
@@ -45,30 +34,6 @@ pub(crate) struct Input {
     /// `None` when the job or we closed it.
     pipe: Option<OwnedFd>,
     status: InputStatus,
-}
-
-/// The head of a record.
-struct Head {
-    closes: bool,
-    length: u32,
-    seq: u64,
-}
-
-impl Head {
-    fn encode(&self) -> [u8; HEAD_BYTES] {
-        let mut bytes = [0; HEAD_BYTES];
-        bytes[0] = RECORD_VERSION;
-        bytes[1] = u8::from(self.closes);
-        bytes[4..8].copy_from_slice(&self.length.to_le_bytes());
-        bytes[8..16].copy_from_slice(&self.seq.to_le_bytes());
-        bytes
-    }
-
-    fn decode(bytes: [u8; HEAD_BYTES]) -> Self {
-        let [_, kind, _, _, l0, l1, l2, l3, seq @ ..] = bytes;
-        let length = u32::from_le_bytes([l0, l1, l2, l3]);
-        Self { closes: kind == 1, length, seq: u64::from_le_bytes(seq) }
-    }
 }
 
 impl Input {

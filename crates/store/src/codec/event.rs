@@ -63,10 +63,12 @@ facts! {
         feature feature "feature",
         answer answer flat,
     },
+    Withdrawn "question-withdrawn" { question question "question", feature feature "feature" },
     MessageSent "message-sent" {
         feature feature "feature",
         message message "message",
         text text "text",
+        interrupts interrupts (later "interrupts"),
         by by "by",
         at at "at",
     },

@@ -1,8 +1,8 @@
 //! Manifests of agents as they were pinned at submit, and what agents told.
 
 use tidegate_core::manifest::{
-    ClassRule, Emit, EventRule, Manifest, Match, Scalar, SessionRule, StreamForm, UsageRule,
-    UsageScope,
+    ClassRule, Emit, EventRule, Manifest, Match, Permissions, Protocol, Scalar, SessionRule,
+    StreamForm, UsageRule, UsageScope,
 };
 use tidegate_core::run::{Conversation, Limit};
 use tidegate_core::told::{Class, Outcome, Told, Usage};
@@ -19,7 +19,17 @@ record!(Manifest {
     errors (later "errors"),
     gone (later "gone"),
     exit (later "exit"),
+    protocol (later "protocol"),
+    permissions (later "permissions"),
 });
+
+words!(Protocol {
+    None "none",
+    ClaudeStream "claude_stream",
+    CodexAppServer "codex_app_server",
+});
+
+words!(Permissions { Given "given", Asked "asked" });
 
 words!(StreamForm { Text "text", Jsonl "jsonl" });
 
@@ -67,7 +77,7 @@ record!(UsageRule {
     scope (later "of"),
 });
 
-words!(UsageScope { Process "process", Step "step", Session "session" });
+words!(UsageScope { Process "process", Step "step", Turn "turn", Session "session" });
 
 record!(ClassRule { pattern "pattern", class "class" });
 

@@ -10,10 +10,11 @@ record!(Question {
     text "text",
     choices "choices",
     waits (later "waits"),
+    request (later "request"),
     at "at",
     fate "fate",
 });
-flattens!(Question { "feature", "job", "text", "choices", "waits", "at", "fate" });
+flattens!(Question { "feature", "job", "text", "choices", "waits", "request", "at", "fate" });
 
 tagged!(Fate by "word" {
     Open "open" {},
@@ -28,6 +29,7 @@ flattens!(Answer { "text", "choice", "by", "at" });
 record!(Message {
     feature "feature",
     text "text",
+    interrupts (later "interrupts"),
     by "by",
     at "at",
     told "told",
@@ -44,4 +46,4 @@ tagged!(Delivery by "word" {
     Consumed "consumed" { job job "job" },
     Failed "failed" {},
 });
-words!(Way { Task "task", Terminal "terminal" });
+words!(Way { Task "task", Terminal "terminal", Conversation "conversation" });

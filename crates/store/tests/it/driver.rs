@@ -9,9 +9,10 @@ use tidegate_core::launcher::{
 };
 use tidegate_core::plan::Role;
 use tidegate_core::run::{
-    CaptureOutcome, Captured, CommitOutcome, ConflictOutcome, Effect, EffectKey, Grant, Ingested,
-    Input, InspectOutcome, LockAhead, LockWait, MergeOutcome, Merged, PlannedChange, Report,
-    ResultOutcome, RollbackOutcome, Run, Tested, TypeOutcome, UpdateOutcome, WorktreeOutcome,
+    CaptureOutcome, Captured, CommitOutcome, ConflictOutcome, Conversed, Effect, EffectKey, Grant,
+    Ingested, Input, InspectOutcome, LockAhead, LockWait, MergeOutcome, Merged, PlannedChange,
+    Report, ResultOutcome, RollbackOutcome, Run, Tested, TypeOutcome, UpdateOutcome,
+    WorktreeOutcome,
 };
 use tidegate_core::time::WallMs;
 
@@ -184,6 +185,7 @@ fn answer(chance: &mut Chance, effect: &Effect) -> Report {
         | Effect::ReadResult { .. }
         | Effect::Inspect { .. }
         | Effect::TypeMessage { .. }
+        | Effect::Converse { .. }
         | Effect::WatchWorktree { .. }
         | Effect::Capture { .. }
         | Effect::Rollback { .. } => crew_answer(chance, effect).unwrap(),
@@ -239,6 +241,14 @@ fn crew_answer(chance: &mut Chance, effect: &Effect) -> Option<Report> {
             message: *message,
             job: job.clone(),
             outcome: if chance.one_in(4) { TypeOutcome::Refused } else { TypeOutcome::Written },
+        },
+        Effect::Converse { job, to_say, .. } => Report::Conversed {
+            job: job.clone(),
+            fact: match to_say.messages.last() {
+                Some(last) if chance.one_in(2) => Conversed::Accepted(last.message),
+                Some(last) => Conversed::Written(last.message),
+                None => Conversed::Asked { request: "1".into(), text: "may it?".into() },
+            },
         },
         Effect::Inspect { feature, commit, .. } => Report::Inspected {
             feature: feature.clone(),
@@ -318,7 +328,7 @@ fn people(chance: &mut Chance, run: &Run, features: Vec<FeatureId>) -> Input {
             Input::AnswerQuestion { question, text, choice, actor }
         }
         (2, _) => Input::Receive { job, messages: vec![number], acted: chance.one_in(2) },
-        (_, Some(feature)) => Input::Send { feature, text, actor },
+        (_, Some(feature)) => Input::Send { feature, text, interrupts: chance.one_in(2), actor },
         (_, None) => Input::Claim { supervisor: "s".into() },
     }
 }

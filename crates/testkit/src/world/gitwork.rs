@@ -111,7 +111,7 @@ impl World {
             }
             Effect::AwaitRetry { feature, wait } => (wait.left_ms(self.clock.boot()) == 0)
                 .then(|| Report::RetryDue { feature: feature.clone() }),
-            Effect::TypeMessage { .. } => self.type_message(effect),
+            Effect::TypeMessage { .. } | Effect::Converse { .. } => self.tell_agent(effect),
             Effect::AwaitRepo { feature } => Some(Report::RepoFree { feature: feature.clone() }),
             Effect::AwaitRemote { feature } => {
                 Some(Report::RemoteBack { feature: feature.clone() })

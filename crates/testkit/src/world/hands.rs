@@ -70,6 +70,7 @@ impl World {
             | Effect::AwaitClean { .. }
             | Effect::AwaitRetry { .. }
             | Effect::TypeMessage { .. }
+            | Effect::Converse { .. }
             | Effect::AwaitRepo { .. }
             | Effect::AwaitRemote { .. }
             | Effect::WatchWorktree { .. }

@@ -47,6 +47,7 @@ pub(super) fn held(effect: &Effect) -> Option<Held> {
         | Effect::WatchAgents { .. }
         | Effect::SweepAgents { .. }
         | Effect::TypeMessage { .. }
+        | Effect::Converse { .. }
         | Effect::ReadResult { .. } => None,
     }
 }

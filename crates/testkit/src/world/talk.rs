@@ -2,7 +2,7 @@
 //! told.
 
 use tidegate_core::ids::JobId;
-use tidegate_core::run::{Effect, JobState, Report, Run, TypeOutcome};
+use tidegate_core::run::{Conversed, Effect, JobState, Report, Run, TypeOutcome};
 use tidegate_daemon::engine::{Command, Wording};
 
 use super::course::World;
@@ -53,18 +53,40 @@ impl World {
                 let (run, feature) = (run.id.clone(), feature.clone());
                 let (text, actor) = ("mind the tide".to_owned(), "person".to_owned());
                 self.meet("a message of a person");
-                self.order("person", Command::Send { run, feature, text, actor });
+                let interrupts = self.dice.percent(30);
+                self.order("person", Command::Send { run, feature, text, interrupts, actor });
             }
         }
     }
 
-    /// What comes of typing a message.
-    pub(super) fn type_message(&mut self, effect: &Effect) -> Option<Report> {
+    /// What comes of telling an agent something.
+    pub(super) fn tell_agent(&mut self, effect: &Effect) -> Option<Report> {
+        if matches!(effect, Effect::Converse { .. }) {
+            return self.converse(effect);
+        }
         let Effect::TypeMessage { feature, job, message, .. } = effect else { return None };
         let takes = self.host.main_of(job).is_some();
         let outcome = if takes { TypeOutcome::Written } else { TypeOutcome::Refused };
         let (feature, job) = (feature.clone(), job.clone());
         Some(Report::MessageTyped { feature, message: *message, job, outcome })
+    }
+}
+
+impl World {
+    /// What a conversation tells next: how far a message came, or a permission that is asked.
+    fn converse(&mut self, effect: &Effect) -> Option<Report> {
+        let Effect::Converse { job, to_say, .. } = effect else { return None };
+        self.host.main_of(job)?;
+        let message = to_say.messages.last().map(|last| last.message);
+        let fact = match (message, self.dice.percent(30)) {
+            (Some(message), true) => Conversed::Written(message),
+            (Some(message), false) => Conversed::Consumed(message),
+            (None, true) if !self.calm => {
+                Conversed::Asked { request: "1".to_owned(), text: "may it?".to_owned() }
+            }
+            (None, _) => Conversed::Withdrawn { request: "1".to_owned() },
+        };
+        Some(Report::Conversed { job: job.clone(), fact })
     }
 }
 

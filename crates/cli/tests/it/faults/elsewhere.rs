@@ -20,6 +20,14 @@ const ELSEWHERE: &[(&str, Why)] = &[
     ("daemon.log.before_rename", Test("log_whose_daemon_dies_while_it_is_set_aside_loses_no_line")),
     ("daemon.log.after_rename", Test("log_whose_daemon_dies_while_it_is_set_aside_loses_no_line")),
     (
+        "conversing.before_input",
+        Test("agent_hears_everything_once_although_a_daemon_dies_while_it_speaks"),
+    ),
+    (
+        "conversing.after_input",
+        Test("agent_hears_everything_once_although_a_daemon_dies_while_it_speaks"),
+    ),
+    (
         "daemon.takeover.before_kill",
         Test("replaced_daemon_that_takes_a_command_is_fenced_off_and_ends"),
     ),

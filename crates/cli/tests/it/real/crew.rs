@@ -26,13 +26,23 @@ pub(super) struct Crew {
 impl Crew {
     /// Submits a feature for the agent `name` and gives it to `test`, in a network of loopback alone.
     pub(super) fn with(name: &str, script: Script, test: impl FnOnce(Self) + Send) {
-        let agent = match Pinned::find(name) {
+        Self::asked(name, "", script, test);
+    }
+
+    /// The same, with further keys of the agent's entry.
+    pub(super) fn asked(name: &str, keys: &str, script: Script, test: impl FnOnce(Self) + Send) {
+        let program = match name {
+            "claude_stream" => "claude",
+            "codex_app_server" => "codex",
+            other => other,
+        };
+        let agent = match Pinned::find(program) {
             Ok(agent) => agent,
             Err(why) => return println!("skipped: {why}"),
         };
         in_own_network(|| {
             let model = Model::serve(script);
-            let manifest = settings::manifest(name, &model.address());
+            let manifest = settings::manifest(name, &model.address()) + keys;
             let stage = Stage::with("", "true", &[(SCRIPT, &manifest)]);
             let user = stage.home.beside("user");
             agent.link(&user.join("bin"));
@@ -50,6 +60,16 @@ impl Crew {
     /// How often an event of a kind happened.
     pub(super) fn count(&self, kind: &str) -> usize {
         self.stage.home.events_of(&self.run, kind).len()
+    }
+
+    /// The open questions.
+    pub(super) fn inbox(&self) -> Vec<Value> {
+        self.stage.home.data(&["inbox"])["questions"].as_array().unwrap().clone()
+    }
+
+    /// The one open question, once there is one.
+    pub(super) fn question(&self) -> Value {
+        until("a question", || (self.inbox().len() == 1).then(|| self.inbox().remove(0)))
     }
 
     /// The agent's own processes, without the tools that it runs.

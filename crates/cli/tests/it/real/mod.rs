@@ -9,7 +9,7 @@ mod slow;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::harness::{end, is_gone, until};
 use crate::model::{Act, Script, Trouble};
@@ -100,14 +100,14 @@ fn refused_login_asks_once(name: &str) {
 }
 
 fn usage_limit_parks_and_counts_no_attempt(name: &str) {
-    if name == "codex" {
+    if name.starts_with("codex") {
         return parks_until_the_minute_that_is_told(name);
     }
     if ["opencode", "gemini", "qwen", "copilot"].contains(&name) {
         return sits_a_usage_limit_of_seconds_out(name);
     }
     // Claude Code sits a wait of seconds out once by itself.
-    let times = if name == "claude" { 2 } else { 1 };
+    let times = if name.starts_with("claude") { 2 } else { 1 };
     Crew::with(name, writes().but(0, times, Trouble::Usage(3)), |crew| {
         crew.ends("completed");
         let limits = crew.stage.home.events_of(&crew.run, "limited");
@@ -219,6 +219,68 @@ macro_rules! agents {
     };
 }
 
+/// Asks before it uses a tool; half of the answer is given while no daemon lives.
+fn asks_a_permission_and_does_what_a_person_allows(name: &str) {
+    let allowed = Act::Run("echo moored > quay.txt");
+    let denied = Act::Run("echo x > shoal.txt");
+    let script = Script::new(&[allowed, denied, Act::Say("The file is there.")]);
+    Crew::asked(name, "permissions = \"asked\"\n", script, |crew| {
+        let first = crew.question();
+        assert!(first["question"].as_str().unwrap().contains("quay.txt"), "{first:#}");
+        let id = |asked: &Value| asked["questionId"].as_str().unwrap().to_owned();
+        end(crew.stage.home.daemon().unwrap());
+        crew.stage.home.run(&["answer", &id(&first), "--choice", "1"]).ends_with(0);
+        let second = until("the second question", || {
+            crew.inbox().into_iter().find(|asked| asked["questionId"] != first["questionId"])
+        });
+        assert_eq!(crew.stage.home.status(&crew.run)["attention"][0]["reason"], "input");
+        crew.stage.home.run(&["answer", &id(&second), "Not that one"]).ends_with(0);
+        landed(&crew);
+        assert_eq!(crew.stage.on_target("shoal.txt"), None);
+        assert_eq!(crew.count("question-asked"), 2, "{}", crew.stage.story(&crew.run));
+        assert_eq!(crew.count("job-started"), 3, "it, its gate and that of the merge");
+        crew.close();
+    });
+}
+
+/// A message is taken into the turn that is under way, with a receipt for each step.
+fn is_told_something_while_it_works(name: &str) {
+    let tool =
+        "echo $$ > $T/tool.new && mv $T/tool.new $T/tool; read _ < $T/go; echo moored > quay.txt";
+    let script = Script::new(&[Act::Run(tool), Act::Say("The file is there.")]);
+    Crew::with(name, script, |crew| {
+        let go = crew.stage.bell("go");
+        crew.stage.home.pid("tool");
+        crew.stage.home.run(&["send", "quay", "Mind the tide."]).ends_with(0);
+        crew.stage.home.until(&crew.run, "written", |_| crew.count("message-written") == 1);
+        go.ring();
+        landed(&crew);
+        assert_eq!(crew.count("message-accepted") + crew.count("message-consumed"), 2);
+        let asked = crew.model.asked();
+        assert!(asked.last().unwrap().holds("Mind the tide."), "{asked:?}");
+        let written = &crew.stage.home.events_of(&crew.run, "message-written")[0];
+        assert_eq!(written["way"], "conversation", "{written:#}");
+        crew.close();
+    });
+}
+
+/// The turn is broken off, and the next one begins with what a person said.
+fn is_interrupted_and_told_what_to_do_instead(name: &str) {
+    let tool = "echo $$ > $T/tool.new && mv $T/tool.new $T/tool; sleep 1000";
+    let instead = Act::Write { path: "quay.txt", text: TEXT };
+    let script = Script::new(&[Act::Run(tool), instead, Act::Say("The file is there.")]);
+    Crew::with(name, script, |crew| {
+        let tool = crew.stage.home.pid("tool");
+        crew.stage.home.run(&["send", "quay", "--interrupt", "The left one."]).ends_with(0);
+        until("the end of the tool", || is_gone(tool).then_some(()));
+        landed(&crew);
+        let asked = crew.model.asked();
+        assert!(asked.last().unwrap().holds("The left one."), "{asked:?}");
+        assert_eq!(crew.count("message-consumed"), 1, "{}", crew.stage.story(&crew.run));
+        crew.close();
+    });
+}
+
 agents! {
     claude {
         edits_and_lands: "yes",
@@ -230,6 +292,19 @@ agents! {
         cancelled_in_a_tool_leaves_nothing_alive: "yes",
         asks_a_person_and_goes_on_with_the_answer: "yes, by a tool",
     }
+    claude_stream {
+        edits_and_lands: "yes",
+        rate_limited_then_lands: "yes",
+        server_error_then_lands: "yes",
+        usage_limit_parks_and_counts_no_attempt: "as `claude`",
+        refused_login_asks_once: "yes",
+        killed_in_mid_turn_goes_on_in_the_same_conversation: "as `claude`",
+        cancelled_in_a_tool_leaves_nothing_alive: "yes",
+        asks_a_person_and_goes_on_with_the_answer: "yes, by a tool",
+        asks_a_permission_and_does_what_a_person_allows: "yes",
+        is_told_something_while_it_works: "yes",
+        is_interrupted_and_told_what_to_do_instead: "yes",
+    }
     codex {
         edits_and_lands: "yes",
         rate_limited_then_lands: "yes",
@@ -239,6 +314,19 @@ agents! {
         killed_in_mid_turn_goes_on_in_the_same_conversation: "yes",
         cancelled_in_a_tool_leaves_nothing_alive: "yes",
         asks_a_person_and_goes_on_with_the_answer: "yes, by a tool",
+    }
+    codex_app_server {
+        edits_and_lands: "yes",
+        rate_limited_then_lands: "yes",
+        server_error_then_lands: "yes",
+        usage_limit_parks_and_counts_no_attempt: "as `codex`",
+        refused_login_asks_once: "yes",
+        killed_in_mid_turn_goes_on_in_the_same_conversation: "yes",
+        cancelled_in_a_tool_leaves_nothing_alive: "yes",
+        asks_a_person_and_goes_on_with_the_answer: "yes, by a tool",
+        asks_a_permission_and_does_what_a_person_allows: "yes",
+        is_told_something_while_it_works: "yes",
+        is_interrupted_and_told_what_to_do_instead: "yes",
     }
     pi {
         edits_and_lands: "yes",
@@ -260,11 +348,14 @@ fn table() -> String {
         let _ = write!(lines[0], " `{name}` |");
         lines[1].push_str("---|");
     }
-    for (case, _) in SHOWN[0].1 {
+    // The most talkative agent has all cases; the first has those of every one.
+    let (every, most) = (SHOWN[0].1, SHOWN.iter().max_by_key(|(_, cases)| cases.len()).unwrap().1);
+    for (case, _) in most {
+        let without = if every.iter().any(|(of, _)| of == case) { "not tried" } else { "no" };
         let mut line = format!("| {} |", case.replace('_', " "));
         for (_, cases) in all() {
             let found = cases.iter().find(|(of, _)| of == case);
-            let _ = write!(line, " {} |", found.map_or("not tried", |(_, note)| note));
+            let _ = write!(line, " {} |", found.map_or(without, |(_, note)| note));
         }
         lines.push(line);
     }

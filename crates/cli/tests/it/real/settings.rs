@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 /// The keys of an agent whose model is served at `address`.
 pub(super) fn manifest(name: &str, address: &str) -> String {
     let (model, env) = match name {
-        "claude" => (
+        "claude" | "claude_stream" => (
             "claude-sonnet-4-5",
             format!(r#"ANTHROPIC_BASE_URL = "{address}", ANTHROPIC_API_KEY = "dummy""#),
         ),
-        "codex" => ("gpt-5.5-codex", r#"HARBOUR_KEY = "dummy""#.to_owned()),
+        "codex" | "codex_app_server" => ("gpt-5.5-codex", r#"HARBOUR_KEY = "dummy""#.to_owned()),
         "pi" | "opencode" => ("harbour/pilot", String::new()),
         "gemini" => (
             "gemini-2.5-pro",
@@ -38,7 +38,7 @@ pub(super) fn manifest(name: &str, address: &str) -> String {
 /// What an agent reads in the user's folder.
 pub(super) fn write(name: &str, user: &Path, address: &str) {
     let (path, text) = match name {
-        "codex" => (".codex/config.toml", codex(address)),
+        "codex" | "codex_app_server" => (".codex/config.toml", codex(address)),
         "pi" => (".pi/agent/models.json", pi(address).to_string()),
         "opencode" => ("config/opencode/opencode.json", opencode(address).to_string()),
         "gemini" => (".gemini/settings.json", quiet("gemini-api-key").to_string()),

@@ -11,7 +11,16 @@ use super::parts::{feature, job, run_id};
 fn question(feature: Option<FeatureId>, fate: Fate) -> Question {
     let waits = feature.is_none();
     let choices = vec!["left".to_owned(), "right".to_owned()];
-    Question { feature, job: job(2), text: "where to?".into(), choices, waits, at: WallMs(4), fate }
+    Question {
+        feature,
+        job: job(2),
+        text: "where to?".into(),
+        choices,
+        waits,
+        request: None,
+        at: WallMs(4),
+        fate,
+    }
 }
 
 fn answer(choice: Option<u32>) -> Answer {
@@ -32,6 +41,7 @@ pub(crate) fn messages() -> Vec<Message> {
         Delivery::Queued,
         Delivery::Written { job: job(2), way: Way::Task },
         Delivery::Written { job: job(2), way: Way::Terminal },
+        Delivery::Written { job: job(2), way: Way::Conversation },
         Delivery::Accepted { job: job(2) },
         Delivery::Consumed { job: job(2) },
         Delivery::Failed,
@@ -39,6 +49,7 @@ pub(crate) fn messages() -> Vec<Message> {
     let message = |delivery| Message {
         feature: feature("berths"),
         text: "mind the tide".into(),
+        interrupts: false,
         by: "user".into(),
         at: WallMs(6),
         told: Some(job(2)),
@@ -63,9 +74,24 @@ pub(super) fn events() -> Vec<Event> {
             feature: f(),
             message: 1,
             text: "mind the tide".into(),
+            interrupts: false,
             by: "user".into(),
             at: WallMs(6),
         },
+        Talk::Asked {
+            question: id(),
+            asked: Question { request: Some("q-1".into()), ..question(Some(f()), Fate::Open) },
+        },
+        Talk::Withdrawn { question: id(), feature: f() },
+        Talk::MessageSent {
+            feature: f(),
+            message: 2,
+            text: "now".into(),
+            interrupts: true,
+            by: "user".into(),
+            at: WallMs(6),
+        },
+        Talk::MessageWritten { feature: f(), message: 2, job: job(2), way: Way::Conversation },
         Talk::MessageWritten { feature: f(), message: 1, job: job(2), way: Way::Task },
         Talk::MessageWritten { feature: f(), message: 1, job: job(2), way: Way::Terminal },
         Talk::MessageRefused { feature: f(), message: 1, job: job(2) },

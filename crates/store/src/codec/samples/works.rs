@@ -11,8 +11,8 @@ use tidegate_core::ids::{AgentName, GateName, RoleName};
 use tidegate_core::integrity::Kind;
 use tidegate_core::launcher::{Degraded, Launcher, LauncherSpec, Selection, SelectionStyle};
 use tidegate_core::manifest::{
-    ClassRule, Emit, EventRule, Manifest, Match, Scalar, SessionRule, StreamForm, UsageRule,
-    UsageScope,
+    ClassRule, Emit, EventRule, Manifest, Match, Permissions, Protocol, Scalar, SessionRule,
+    StreamForm, UsageRule, UsageScope,
 };
 use tidegate_core::plan::{
     AgentSpec, CollisionPolicy, CommitRule, FeatureSpec, GateRun, GateSpec, IntegrityPolicy,
@@ -123,6 +123,8 @@ fn manifest() -> Manifest {
         errors: paths(),
         gone: text(),
         exit: vec![0, 3],
+        protocol: Protocol::ClaudeStream,
+        permissions: Permissions::Asked,
     }
 }
 
