@@ -36,6 +36,7 @@ usage: cargo xtask TASK
   train   branches that land at once, of which some may not, sixty by default; [NUMBER] [--seed SEED]
   agents  the slower real agents against a scripted model, all of them by default; [NAME ...]
   docs    writes docs/cli.md from the command line's own help
+  fuzz    streams that no agent would write, a hundred thousand by default; [NUMBER] [--seed SEED]
   integrity  sabotages caught and false alarms of honest changes; [NUMBER], a hundred by default
   demo    builds the product without fail points, runs its demo and checks what it reports
 ";
@@ -61,6 +62,7 @@ fn main() -> ExitCode {
         "train" => shares::train(&rest),
         "agents" => suite::agents::drive(&rest),
         "docs" => shares::docs(),
+        "fuzz" => shares::fuzz(&rest),
         "integrity" => shares::integrity(&rest),
         "cases" => cases::run(&rest),
         "bench" => bench::run(&rest),

@@ -115,6 +115,15 @@ pub(crate) fn train(arguments: &[String]) -> Result<()> {
     succeed(&mut tests, "the train")
 }
 
+/// Streams that no agent would write: `[NUMBER] [--seed SEED]`, a hundred thousand by default.
+pub(crate) fn fuzz(arguments: &[String]) -> Result<()> {
+    let (number, seed) =
+        number_and_seed(arguments, "100000", "cargo xtask fuzz [NUMBER] [--seed SEED]")?;
+    let mut tests = cargo(&["test", "--profile", "sim", "--package", "tidegate-agents"]);
+    tests.args(["--test", "fuzz"]).env("TIDEGATE_FUZZ", number).env("TIDEGATE_FUZZ_SEED", seed);
+    succeed(&mut tests, "the streams")
+}
+
 /// The end-to-end tests of a name, with the features of `cargo xtask test`, so that nothing is built again.
 fn end_to_end(filter: &str) -> Result<Command> {
     let binary = crate::suite::build()?;

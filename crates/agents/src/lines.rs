@@ -68,6 +68,7 @@ impl Splitter {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
 
@@ -89,6 +90,46 @@ mod tests {
         for at in 0..=text.len() {
             assert_eq!(split(&[&text[..at], &text[at..]]), whole, "cut at {at}");
         }
+    }
+
+    /// The lines that some bytes end, and those that are open at their end.
+    fn all_lines(bytes: &[u8]) -> Vec<Vec<u8>> {
+        let mut lines = Vec::new();
+        let mut splitter = Splitter::default();
+        splitter.feed(bytes, |line| lines.push(line.bytes.to_vec()));
+        splitter.finish(|line| lines.push(line.bytes.to_vec()));
+        lines
+    }
+
+    /// A cut changes nothing but the line that it is in, so that one is looked at for each cut.
+    #[test]
+    fn every_transcript_cut_at_every_byte_has_the_same_lines() {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/transcripts");
+        let folders = |path: &std::path::Path| std::fs::read_dir(path).unwrap();
+        let cases = folders(&root).flat_map(|agent| folders(&agent.unwrap().path()));
+        let mut cuts = 0;
+        for case in cases {
+            let bytes = std::fs::read(case.unwrap().path().join("stdout")).unwrap();
+            let whole = all_lines(&bytes);
+            let mut in_pieces = Vec::new();
+            for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+                let alone = all_lines(line);
+                for at in 0..line.len() {
+                    let mut splitter = Splitter::default();
+                    let mut got = Vec::new();
+                    splitter.feed(&line[..at], |line| got.push(line.bytes.to_vec()));
+                    splitter.feed(&line[at..], |line| got.push(line.bytes.to_vec()));
+                    let open = splitter.open().len();
+                    assert!(open == 0 || line.last() != Some(&b'\n'), "what follows begins anew");
+                    splitter.finish(|line| got.push(line.bytes.to_vec()));
+                    assert_eq!(got, alone);
+                    cuts += 1;
+                }
+                in_pieces.extend(alone);
+            }
+            assert_eq!(in_pieces, whole);
+        }
+        assert!(cuts > 100_000, "{cuts}");
     }
 
     #[test]

@@ -1,6 +1,17 @@
 //! A job whose directory is removed: nobody could ever stop it, so it ends, and its shim with it.
 
+use std::io::ErrorKind;
+use std::path::Path;
+
 use crate::fixture::{Job, PATIENCE, is_gone, until};
+
+/// Removes a folder that its shim may still write into.
+fn remove(dir: &Path) {
+    until(|| match std::fs::remove_dir_all(dir) {
+        Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => None,
+        removed => Some(removed.unwrap()),
+    });
+}
 
 #[test]
 fn shim_whose_directory_was_removed_ends_its_tree_and_goes() {
@@ -10,7 +21,7 @@ fn shim_whose_directory_was_removed_ends_its_tree_and_goes() {
     let shim = job.wait_started().shim;
     let pids: Vec<u32> =
         job.wait_file("pids").split_whitespace().map(|pid| pid.parse().unwrap()).collect();
-    std::fs::remove_dir_all(job.dir.path()).unwrap();
+    remove(job.dir.path());
     let ended = job.wait_shim();
     assert_eq!((ended.pid, ended.code), (shim.pid, Some(0)));
     for pid in pids {
@@ -32,7 +43,7 @@ fn shim_that_could_not_record_goes_when_its_directory_is_removed() {
         let status = job.control((1, 5)).status().unwrap().status;
         (!status.requires_human.is_empty()).then_some(())
     });
-    std::fs::remove_dir_all(job.dir.path()).unwrap();
+    remove(job.dir.path());
     let ended = job.ended.recv_timeout(PATIENCE).unwrap();
     assert_eq!(ended.code, Some(0));
 }
