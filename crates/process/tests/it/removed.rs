@@ -9,7 +9,10 @@ use crate::fixture::{Job, PATIENCE, is_gone, until};
 fn remove(dir: &Path) {
     until(|| match std::fs::remove_dir_all(dir) {
         Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => None,
-        removed => Some(removed.unwrap()),
+        removed => {
+            removed.unwrap();
+            Some(())
+        }
     });
 }
 
