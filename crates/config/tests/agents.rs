@@ -39,6 +39,19 @@ fn provider_with_a_model_is_a_whole_agent() {
 }
 
 #[test]
+fn agents_of_one_login_are_one_account() {
+    let account = |text: &str| read(text).0.unwrap().manifest.account;
+    let named = |name: &str| Some(name.to_owned());
+    assert_eq!(account("[agent.a]\nprovider = \"claude\"\n"), named("claude"));
+    assert_eq!(account("[agent.a]\nprovider = \"claude_stream\"\n"), named("claude"));
+    let other = "[agent.a]\nprovider = \"codex\"\nenv = { CODEX_HOME = \"/other\" }\n";
+    assert_eq!(account(other), named("codex/a"));
+    assert_eq!(account(&format!("{other}account = \"team\"\n")), named("team"));
+    assert_eq!(account("[agent.a]\nargv = [\"mine\"]\n"), None);
+    refused("[agent.a]\nargv = [\"mine\"]\naccount = \"\"\n", "1 to 100 bytes");
+}
+
+#[test]
 fn provider_is_given_its_tools_at_a_start_and_at_a_resumption_unless_they_are_left_out() {
     for (provider, word) in [("claude", "--mcp-config"), ("codex", "mcp_servers")] {
         let has = |text: &str| {

@@ -7,6 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::accounts::{Accounts, Look};
 use crate::ids::{FeatureId, ProjectId, RunId};
 use crate::lines::{Lines, Locks};
 use crate::run::{
@@ -109,6 +110,7 @@ pub fn grants_within<'a>(
     runs.clone().for_each(|run| held.count(run));
     let mut given = Vec::new();
     let lines = Lines::of(runs.clone(), &held.locks);
+    let mut accounts = Accounts::of(runs.clone());
     for run in runs.filter(|run| run.goes_on()) {
         let Some((spec, plan)) = run.plan() else { continue };
         let barrier = Barrier::of(spec, plan);
@@ -133,6 +135,13 @@ pub fn grants_within<'a>(
             let grants = match feature.state.round() {
                 Some(_) => held.give_gates(run, id, caps),
                 None if feature.state.awaits_target() && next != Some(id) => Vec::new(),
+                None if feature.may_have_slot() => match accounts.look(run, id, feature, caps) {
+                    Look::Free => {
+                        Vec::from_iter(held.give(run, id, feature, spec.active_max, caps))
+                    }
+                    Look::Instead(grant) => vec![grant],
+                    Look::Kept => Vec::new(),
+                },
                 None => Vec::from_iter(held.give(run, id, feature, spec.active_max, caps)),
             };
             given.extend(grants.into_iter().map(|grant| (run.id.clone(), grant)));

@@ -6,6 +6,7 @@
 //! the state all I/O that is still to be done.
 #![deny(clippy::wildcard_enum_match_arm)]
 
+mod accounts;
 pub mod admission;
 pub mod budget;
 pub mod cleanup;

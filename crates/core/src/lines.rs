@@ -73,7 +73,11 @@ impl Lines {
         let begins = |run: &RunId, id: &FeatureId| {
             given.iter().any(|(of, grant)| match grant {
                 Grant::Slot { feature } => of == run && feature == id,
-                Grant::Gate { .. } | Grant::Target { .. } | Grant::Line { .. } => false,
+                Grant::Gate { .. }
+                | Grant::Target { .. }
+                | Grant::Line { .. }
+                | Grant::Park { .. }
+                | Grant::Hold { .. } => false,
             })
         };
         let fresh = self.fresh.into_iter().filter(|(run, id, _)| !begins(run, id));

@@ -29,6 +29,8 @@ pub struct Manifest {
     pub protocol: Protocol,
     /// Who says what it may do, where its protocol asks.
     pub permissions: Permissions,
+    /// The account that it uses: what one agent of it runs into concerns all of them.
+    pub account: Option<String>,
 }
 
 impl Manifest {

@@ -106,3 +106,63 @@ echo '{"type":"end","ok":true}'"#,
     stage.ends(&run, "completed");
     stage.close();
 }
+
+/// A stage whose agents have one account, and what that says: by the file `limit` beside the home.
+fn of_one_account() -> Stage {
+    let account = STREAM.replace(
+        "emit = \"failed\", text = \"error\"",
+        "emit = \"failed\", text = \"error\", delay_ms = \"delay\"",
+    );
+    let account = format!("account = \"team\"\n{account}");
+    let agent = r#"
+if [ -e "$T/limit" ]; then printf '{"type":"end","ok":false,%s}\n' "$(cat "$T/limit")"; exit 1; fi
+echo x >"$feature.txt"; echo '{"type":"end","ok":true}'"#;
+    Stage::with(agent, "true", &[(r#"prompt = "stdin""#, &account)])
+}
+
+/// Submits one feature into a lane of its own.
+fn in_lane(stage: &Stage, lane: &str) -> String {
+    stage.home.repo().write("plan.toml", &one_wave(&[lane]));
+    let data = stage.home.data(&["submit", "plan.toml", "--lane", lane]);
+    data["runId"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn limit_that_one_run_meets_parks_the_agents_of_its_account_in_every_other() {
+    let stage = of_one_account();
+    std::fs::write(stage.home.beside("limit"), r#""error":"usage limit reached","delay":2000"#)
+        .unwrap();
+    let first = in_lane(&stage, "a");
+    stage.home.until(&first, "the limit", |_| stage.home.events_of(&first, "limited").len() == 1);
+    let second = in_lane(&stage, "b");
+    let parked = |_: &_| stage.home.events_of(&second, "account-limited").len() == 1;
+    stage.home.until(&second, "the account's limit", parked);
+    let limit = &stage.home.events_of(&second, "account-limited")[0]["limit"];
+    assert_eq!(limit["detail"], format!("met by {first}/a"), "{limit:#}");
+    assert_eq!(stage.starts("b"), 0, "its agent was started in vain");
+    std::fs::remove_file(stage.home.beside("limit")).unwrap();
+    stage.ends(&first, "completed");
+    stage.ends(&second, "completed");
+    assert_eq!(stage.starts("b"), 1);
+    stage.close();
+}
+
+#[test]
+fn refused_login_of_an_account_asks_once_and_keeps_the_others_from_asking() {
+    let stage = of_one_account();
+    std::fs::write(stage.home.beside("limit"), r#""error":"401 Unauthorized""#).unwrap();
+    let first = in_lane(&stage, "a");
+    stage.until_feature(&first, "a", "blocked");
+    let second = in_lane(&stage, "b");
+    let held = |_: &_| stage.home.events_of(&second, "account-held").len() == 1;
+    let document = stage.home.until(&second, "the word about the account", held);
+    assert_eq!(document["attention"].as_array().unwrap().len(), 0, "{document:#}");
+    let waits = feature(&stage.home.status(&second), "b")["waitsFor"].clone();
+    assert!(waits.as_str().unwrap().contains(&format!("asked by {first}/a")), "{waits}");
+    assert_eq!(stage.starts("b"), 0);
+    std::fs::remove_file(stage.home.beside("limit")).unwrap();
+    stage.home.run(&["retry", &first, "--feature", "a"]).ends_with(0);
+    stage.ends(&first, "completed");
+    stage.ends(&second, "completed");
+    stage.close();
+}

@@ -52,13 +52,23 @@ pub(crate) fn agent_of(
         fields.missing("argv", "argv = [\"PROGRAM\", \"ARGUMENT\"], or name a `provider`", sink);
     }
     let own = Draft::read(fields, sink);
+    // Variables may name another login: then it is an account of its own, unless `account` says otherwise.
+    let alone = own.has_variables();
     let draft = match base {
         Some(None) => return (AgentName::new(name), None),
         Some(Some(base)) => base.under(own),
         None => own,
     };
     let provider = provider.map(|provider| provider.value);
-    (AgentName::new(name), draft.entry(provider, fields.at(), sink))
+    let entry = draft.entry(provider, fields.at(), sink).map(|mut entry| {
+        if entry.manifest.provider.is_some() && entry.manifest.account.is_none() {
+            let program = entry.argv.first().cloned().unwrap_or_default();
+            let account = if alone { format!("{program}/{name}") } else { program };
+            entry.manifest.account = Some(account);
+        }
+        entry
+    });
+    (AgentName::new(name), entry)
 }
 
 fn base_of(provider: &Spanned<String>, sink: &mut Sink<'_>) -> Option<Draft> {

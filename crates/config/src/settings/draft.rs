@@ -44,6 +44,7 @@ pub(crate) struct Draft {
     model_argv: Option<Words>,
     args: Option<Words>,
     mcp: Option<Words>,
+    account: Option<Spanned<String>>,
     kind: Option<Spanned<Protocol>>,
     permissions: Option<Spanned<Permissions>>,
     given_argv: Option<Words>,
@@ -69,6 +70,7 @@ impl Draft {
         let mcp = fields.strings("mcp", sink);
         let resume = fields.strings("resume", sink);
         let resume_argv = argv_of(fields, "resume_argv", sink);
+        let account = account_of(fields, sink);
         let kind = kind_of(fields, sink);
         let permissions = fields.choice("permissions", PERMISSIONS, sink);
         let given_argv = fields.strings("given_argv", sink);
@@ -86,6 +88,7 @@ impl Draft {
             model_argv,
             args: more,
             mcp,
+            account,
             kind,
             permissions,
             given_argv,
@@ -95,6 +98,11 @@ impl Draft {
             reading,
             unused,
         }
+    }
+
+    /// Whether it has variables of its own.
+    pub(crate) fn has_variables(&self) -> bool {
+        !self.env.is_empty()
     }
 
     /// What is written in another text is said to stand where that text is named.
@@ -152,6 +160,7 @@ impl Draft {
             model_argv: upper.model_argv.or(self.model_argv),
             args: upper.args.or(self.args),
             mcp: upper.mcp.or(self.mcp),
+            account: upper.account.or(self.account),
             kind: upper.kind.or(self.kind),
             permissions: upper.permissions.or(self.permissions),
             given_argv: upper.given_argv.or(self.given_argv),
@@ -212,6 +221,7 @@ impl Draft {
             exit: self.reading.exit.unwrap_or_default(),
             protocol: self.kind.as_ref().map(|kind| kind.value).unwrap_or_default(),
             permissions,
+            account: self.account.map(|account| account.value),
         };
         Some(AgentEntry {
             argv: [fresh, given].concat(),
@@ -327,6 +337,17 @@ impl Draft {
             None => word,
         }
     }
+}
+
+fn account_of(fields: &mut Fields<'_>, sink: &mut Sink<'_>) -> Option<Spanned<String>> {
+    let account = fields.string("account", sink)?;
+    let text = &account.value;
+    let fits = !text.is_empty() && text.len() <= 100 && !text.chars().any(char::is_control);
+    if !fits {
+        let message = "`account` has 1 to 100 bytes, none a control";
+        sink.error(Code::IllegalValue, &account.span, message);
+    }
+    fits.then_some(account)
 }
 
 fn kind_of(fields: &mut Fields<'_>, sink: &mut Sink<'_>) -> Option<Spanned<Protocol>> {

@@ -89,6 +89,8 @@ pub enum Block {
         agent: String,
         /// What it said.
         detail: String,
+        /// Its account, where others may have the same.
+        account: Option<String>,
     },
     /// Its reviewer gave no verdict. Unblocked by a person: approve, deny or retry.
     Review {

@@ -50,7 +50,7 @@ impl Draft {
             }
             Ending::Well => self.emit(Event::RoleFinished { feature, role, job: done }),
             Ending::Limited(class, reset, detail) => self.park(id, job, class, (reset, detail)),
-            Ending::Refused(detail) => self.refused_login(id, role, detail),
+            Ending::Refused(detail) => self.refused_login(id, role, (job, detail)),
             Ending::Gone => {
                 self.emit(Event::AttemptFailed { feature, job: done, counted: false, wait: None });
             }

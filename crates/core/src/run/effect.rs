@@ -293,7 +293,7 @@ impl Run {
 
 /// The wait of a feature that goes on with its next attempt, and with nothing else before.
 fn alarm(id: &FeatureId, feature: &Feature, turn: u32) -> Option<(String, Effect)> {
-    let wait = feature.wait.filter(|_| feature.awaits_slot())?;
+    let wait = feature.wait.filter(|_| feature.awaits_slot() || feature.may_have_slot())?;
     let effect = Effect::AwaitRetry { feature: id.clone(), wait };
     Some((format!("feature:{id}:{turn}:retry"), effect))
 }

@@ -26,6 +26,8 @@ pub struct Feature {
     pub wait: Option<Wait>,
     /// The limit that its last agent ran into, until one ends otherwise.
     pub limited: Option<Limit>,
+    /// The run and the feature whose agent was refused, while that keeps its own from work.
+    pub held_by: Option<String>,
     /// The commit that its branch began at.
     pub base: Option<Oid>,
     /// Its worktree, once there is one.

@@ -1,5 +1,6 @@
 //! What admission gives to features, one thing at a time. It must not know how admission decides.
 
+use super::limited::Parked;
 use super::locks::LockWait;
 use crate::ids::{FeatureId, GateName};
 
@@ -26,6 +27,20 @@ pub enum Grant {
         feature: FeatureId,
         /// Which place.
         wait: LockWait,
+    },
+    /// A wait in the stead of a slot: the account of its agent is limited.
+    Park {
+        /// For which feature.
+        feature: FeatureId,
+        /// By what.
+        parked: Parked,
+    },
+    /// The word why it gets no slot, or that this is over: the account of its agent is refused.
+    Hold {
+        /// For which feature.
+        feature: FeatureId,
+        /// The run and the feature whose agent was refused.
+        by: Option<String>,
     },
     /// The target, for one landing.
     Target {

@@ -3,10 +3,13 @@
 
 use super::block::Block;
 use super::event::Event;
-use super::limited::Limit;
+use super::feature::{Feature, FeatureState, WorkStep};
+use super::input::Rejected;
+use super::limited::{Limit, Parked};
 use super::state::Run;
 use super::step::Draft;
 use super::telling::Telling;
+use crate::accounts::account_of;
 use crate::exit::{Exit, Reason};
 use crate::ids::{FeatureId, JobId};
 use crate::plan::Role;
@@ -118,11 +121,62 @@ impl Draft {
         true
     }
 
-    /// Asks a person, once: nothing is tried again before.
-    pub(super) fn refused_login(&mut self, id: &FeatureId, role: Role, detail: String) {
-        let agent = self.worker_name(id, role);
-        let block = Block::Auth { agent, detail };
-        self.emit(Event::Blocked { feature: id.clone(), block });
+    /// Asks a person, once: nothing is tried again before, and nobody else of the account asks, too.
+    pub(super) fn refused_login(
+        &mut self,
+        id: &FeatureId,
+        role: Role,
+        (job, detail): (&JobId, String),
+    ) {
+        let Some((spec, plan)) = self.run.plan() else { return };
+        let of_spec = spec.features.get(id);
+        let account = of_spec.and_then(|of_spec| account_of(spec, of_spec, role));
+        let asks = |feature: &Feature| {
+            let FeatureState::Blocked(Block::Auth { account: asked, .. }) = &feature.state else {
+                return false;
+            };
+            asked.is_some() && asked.as_deref() == account
+        };
+        let asked = plan.features.iter().find(|(_, feature)| asks(feature));
+        let feature = id.clone();
+        if let Some((other, _)) = asked {
+            let by = Some(format!("{}/{other}", self.run.id));
+            let job = Some(job.clone());
+            self.emit(Event::Telling(Telling::AccountHeld { feature, job, by }));
+            return;
+        }
+        let (agent, account) = (self.worker_name(id, role), account.map(str::to_owned));
+        self.emit(Event::Blocked { feature, block: Block::Auth { agent, detail, account } });
+    }
+
+    /// Parks a feature that has not begun: another agent of its account met a limit.
+    pub(super) fn park_with(&mut self, id: &FeatureId, parked: &Parked) -> Result<(), Rejected> {
+        let (_, feature) = self.require_feature(id)?;
+        if feature.wait.is_some() || !feature.may_have_slot() {
+            return Err(Rejected::NotWhile(format!("the feature is {}", feature.state.word())));
+        }
+        let times = feature.limited.as_ref().map_or(0, |limit| limit.times);
+        let name = format!("{}/{id}", self.run.id);
+        let limit = Limit::shared(parked, (times, &name), self.now.wall);
+        let wait = limit.wait(self.now).ok_or(Rejected::Late("the limit is over"))?;
+        let feature = id.clone();
+        self.emit(Event::Telling(Telling::Parked { feature, limit, wait }));
+        Ok(())
+    }
+
+    /// Says why a feature gets no slot, or that this is over.
+    pub(super) fn hold_account(
+        &mut self,
+        id: &FeatureId,
+        by: Option<&str>,
+    ) -> Result<(), Rejected> {
+        let (_, feature) = self.require_feature(id)?;
+        if feature.held_by.as_deref() == by || !feature.may_have_slot() {
+            return Err(Rejected::Already("told"));
+        }
+        let (feature, by) = (id.clone(), by.map(str::to_owned));
+        self.emit(Event::Telling(Telling::AccountHeld { feature, job: None, by }));
+        Ok(())
     }
 }
 
@@ -135,7 +189,28 @@ fn sentence(told: &Told) -> String {
     }
 }
 
+impl Feature {
+    /// Whether a slot is what it needs next.
+    pub(crate) fn may_have_slot(&self) -> bool {
+        matches!(
+            self.state,
+            FeatureState::Queued | FeatureState::Working { step: WorkStep::AwaitingSlot, .. }
+        )
+    }
+}
+
 impl Run {
+    /// The role that works on a feature next, once it has a slot.
+    pub(crate) fn next_role(&self, id: &FeatureId) -> Option<Role> {
+        let (spec, plan) = self.plan()?;
+        let (of_spec, feature) = (spec.features.get(id)?, plan.features.get(id)?);
+        if feature.state == FeatureState::Queued {
+            let plans = feature.planned.is_none() && of_spec.crew.contains_key(&Role::Planner);
+            return Some(if plans { Role::Planner } else { Role::Builder });
+        }
+        feature.state.role()
+    }
+
     /// What earlier jobs used in the same conversation.
     fn used_in(&self, session: Option<&str>, before: &JobId) -> Usage {
         let same = self.jobs.range(..before).filter_map(|(_, job)| job.told.as_ref());

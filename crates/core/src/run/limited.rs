@@ -2,6 +2,7 @@
 //! how often, and of names alone.
 
 use super::backoff::{Wait, spread};
+use crate::ids::{FeatureId, RunId};
 use crate::time::{Now, WallMs};
 use crate::told::Class;
 
@@ -33,6 +34,25 @@ pub struct Limit {
     pub ms: u64,
     /// Whether its wait was over too early once: a clock that was set back is not followed for ever.
     pub again: bool,
+    /// Whether another agent of the same account met it.
+    pub shared: bool,
+}
+
+/// A limit that keeps the other agents of an account from work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parked {
+    /// A rate limit or a usage limit.
+    pub class: Class,
+    /// When the first of those that met it is tried again, on the wall clock.
+    pub until: WallMs,
+    /// Whether its end was told.
+    pub told: bool,
+    /// How long it was to last for that one, in milliseconds.
+    pub ms: u64,
+    /// The run of that one.
+    pub run: RunId,
+    /// That one.
+    pub feature: FeatureId,
 }
 
 impl Limit {
@@ -48,11 +68,25 @@ impl Limit {
             Some(reset) => reset.0.saturating_sub(now.0),
             None => untold_ms(class, times),
         };
-        // Short waits are spread over less than they last.
-        let width = SPREAD_MS.min(ms / 2 + 1_000);
-        let ms = ms.saturating_add(spread(name, times) % (width + 1)).max(1);
+        let ms = ms.saturating_add(apart_ms(name, times, ms)).max(1);
         let until = WallMs(now.0.saturating_add(ms));
-        Self { class, until, told: reset.is_some(), detail, times, ms, again: false }
+        Self { class, until, told: reset.is_some(), detail, times, ms, again: false, shared: false }
+    }
+
+    /// The same limit, for a feature that has not met it itself: after the first that has.
+    pub(super) fn shared(parked: &Parked, (times, name): (u32, &str), now: WallMs) -> Self {
+        let left = parked.until.0.saturating_sub(now.0);
+        let ms = left.saturating_add(apart_ms(name, times, parked.ms)).max(1);
+        Self {
+            class: parked.class,
+            until: WallMs(now.0.saturating_add(ms)),
+            told: parked.told,
+            detail: Some(format!("met by {}/{}", parked.run, parked.feature)),
+            times,
+            ms,
+            again: false,
+            shared: true,
+        }
     }
 
     /// What is left of it, as a wait of this boot's clock; `None` when its time has come.
@@ -61,6 +95,13 @@ impl Limit {
         let about = self.until;
         (ms > 0).then(|| Wait { until: now.boot.after_ms(ms), ms, about })
     }
+}
+
+/// How much later than others of that name's kind one comes back from a wait of `ms`: short waits are
+/// spread over less than they last.
+fn apart_ms(name: &str, times: u32, ms: u64) -> u64 {
+    let width = SPREAD_MS.min(ms / 2 + 1_000);
+    spread(name, times) % (width + 1)
 }
 
 fn untold_ms(class: Class, times: u32) -> u64 {

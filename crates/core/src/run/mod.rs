@@ -62,7 +62,7 @@ pub use feedback::Feedback;
 pub use grant::Grant;
 pub use input::{Ingested, Input, Rejected, Report};
 pub use inspection::{Finding, Inspection};
-pub use limited::Limit;
+pub use limited::{Limit, Parked};
 pub use locks::{InLine, LockAhead, LockWait};
 pub use message::{Delivery, Message, ToType, TypeOutcome, Typed, Way};
 pub use outcome::{

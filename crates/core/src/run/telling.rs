@@ -2,11 +2,12 @@
 
 use super::backoff::Wait;
 use super::event::Subject;
-use super::feature::{Feature, Trail};
+use super::feature::{Feature, FeatureState, Trail, WorkStep};
 use super::limited::Limit;
 use super::sessions::Conversation;
 use super::state::Job;
 use crate::ids::{FeatureId, JobId};
+use crate::plan::Role;
 use crate::told::Told;
 
 /// One fact of what an agent told.
@@ -20,6 +21,11 @@ pub enum Telling {
     /// Its agent's account is limited, and its next attempt waits for that to pass; without a job
     /// it waits on.
     Limited { feature: FeatureId, job: Option<JobId>, limit: Limit, wait: Wait },
+    /// The account of its agent is limited, as another one met: its next attempt waits for that to pass.
+    Parked { feature: FeatureId, limit: Limit, wait: Wait },
+    /// The account of its agent is refused, as another one met, or is so no more. With a job: this one
+    /// met it, too.
+    AccountHeld { feature: FeatureId, job: Option<JobId>, by: Option<String> },
 }
 
 impl Telling {
@@ -27,7 +33,9 @@ impl Telling {
     pub fn subject(&self) -> Subject<'_> {
         match self {
             Self::SessionBegun { .. } | Self::Told { .. } => Subject::Run,
-            Self::Limited { feature, .. } => Subject::Feature(feature),
+            Self::Limited { feature, .. }
+            | Self::Parked { feature, .. }
+            | Self::AccountHeld { feature, .. } => Subject::Feature(feature),
         }
     }
 
@@ -37,6 +45,8 @@ impl Telling {
             Self::SessionBegun { .. } => "session-begun",
             Self::Told { .. } => "agent-told",
             Self::Limited { .. } => "limited",
+            Self::Parked { .. } => "account-limited",
+            Self::AccountHeld { .. } => "account-held",
         }
     }
 
@@ -44,7 +54,8 @@ impl Telling {
     pub(super) fn job(&self) -> Option<&JobId> {
         match self {
             Self::SessionBegun { job, .. } | Self::Told { job, .. } => Some(job),
-            Self::Limited { job, .. } => job.as_ref(),
+            Self::Limited { job, .. } | Self::AccountHeld { job, .. } => job.as_ref(),
+            Self::Parked { .. } => None,
         }
     }
 }
@@ -54,7 +65,7 @@ impl Job {
         match fact {
             Telling::SessionBegun { conversation, .. } => self.session = Some(conversation.clone()),
             Telling::Told { told, .. } => self.told = Some(told.clone()),
-            Telling::Limited { .. } => {}
+            Telling::Limited { .. } | Telling::Parked { .. } | Telling::AccountHeld { .. } => {}
         }
     }
 }
@@ -68,6 +79,21 @@ impl Feature {
                 trail.turns += u32::from(job.is_none());
                 self.tried(false, Some(*wait), trail);
                 self.limited = Some(limit.clone());
+            }
+            Telling::Parked { limit, wait, .. } => {
+                trail.turns += 1;
+                self.wait = Some(*wait);
+                self.limited = Some(limit.clone());
+            }
+            Telling::AccountHeld { by, .. } => {
+                self.held_by.clone_from(by);
+                let again = self.state.role() == Some(Role::Builder);
+                if let FeatureState::Working { step: step @ WorkStep::Agent(_), .. } =
+                    &mut self.state
+                {
+                    *step = WorkStep::AwaitingSlot;
+                    trail.again = again;
+                }
             }
         }
     }

@@ -39,6 +39,8 @@ fn given(runs: &[Run], caps: Caps) -> Vec<String> {
             Grant::Slot { feature } => format!("{at} slot {feature}"),
             Grant::Gate { feature, gate, slot } => format!("{at} {gate} {feature} {slot}"),
             Grant::Target { feature } => format!("{at} target {feature}"),
+            Grant::Park { feature, parked } => format!("{at} park {feature}: {}", parked.feature),
+            Grant::Hold { feature, by } => format!("{at} hold {feature}: {by:?}"),
             Grant::Line { feature, wait } => {
                 format!("{at} line {} {feature}: {:?}", wait.ticket, wait.ahead)
             }

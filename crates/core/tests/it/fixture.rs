@@ -219,9 +219,13 @@ pub(crate) fn submitted(seq: u64, work: Work) -> Submitted {
 
 /// A pending run of a plan of that shape.
 pub(crate) fn plan_run(shape: &Shape) -> Run {
+    plan_run_of(1, shape)
+}
+
+pub(crate) fn plan_run_of(number: u64, shape: &Shape) -> Run {
     let spec = plan_spec(shape);
     let state = Plan::new(&spec);
-    Run::from_submitted(&submitted(1, Work::Plan { spec, state }))
+    Run::from_submitted(&submitted(number, Work::Plan { spec, state }))
 }
 
 pub(crate) fn launcher_spec() -> LauncherSpec {

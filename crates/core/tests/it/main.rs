@@ -1,6 +1,7 @@
 //! Tests of the pure domain through its public face: matrices, tables and properties.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+mod accounts;
 mod admission;
 mod backoff;
 mod budgets;

@@ -100,7 +100,9 @@ impl Train {
                         let job = newest(&self.run);
                         self.after(MENDING, Deed::Mended(feature, job));
                     }
-                    Grant::Line { .. } => unreachable!("no feature names a lock"),
+                    Grant::Line { .. } | Grant::Park { .. } | Grant::Hold { .. } => {
+                        unreachable!("no feature names a lock or an account")
+                    }
                 }
             }
         }

@@ -228,7 +228,7 @@ pub(super) fn in_words(block: &Block) -> String {
             format!("it is pushed, and the local target cannot follow: {why}")
         }
         Block::Input { role } => format!("its {} asked and waits for an answer", role.word()),
-        Block::Auth { agent, detail } => format!("{agent} is not let in: {detail}"),
+        Block::Auth { agent, detail, .. } => format!("{agent} is not let in: {detail}"),
         Block::Review { detail } => format!("its reviewer gave no verdict: {detail}"),
         Block::NoProgress { times, reason } => {
             format!("the same tree failed {times} times in a row for one reason: {reason}")

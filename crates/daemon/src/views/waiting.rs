@@ -153,6 +153,9 @@ pub(super) fn feature_waits_for(
     {
         return Some(format!("the run's release: {}", pause_in_words("it was held", hold)));
     }
+    if let Some(by) = feature.held_by.as_ref().filter(|_| may_begin(feature)) {
+        return Some(format!("its agent's account, which is refused: a person is asked by {by}"));
+    }
     match &feature.state {
         FeatureState::Queued => Some(start(run, spec, plan, id, lack)),
         FeatureState::Working { step: WorkStep::AwaitingSlot, .. } => {

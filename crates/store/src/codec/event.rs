@@ -88,6 +88,8 @@ facts! {
     Telling by put_telling, take_telling, TELLING_KINDS;
     SessionBegun "session-begun" { job job "job", conversation conversation "conversation" },
     Told "agent-told" { job job "job", told told "told" },
+    Parked "account-limited" { feature feature "feature", limit limit "limit", wait wait "wait" },
+    AccountHeld "account-held" { feature feature "feature", job job "job", by by "by" },
     Limited "limited" {
         feature feature "feature",
         job job "job",

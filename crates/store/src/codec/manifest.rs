@@ -21,6 +21,7 @@ record!(Manifest {
     exit (later "exit"),
     protocol (later "protocol"),
     permissions (later "permissions"),
+    account (later "account"),
 });
 
 words!(Protocol {
@@ -114,6 +115,7 @@ record!(Limit {
     times "times",
     ms "ms",
     again "again",
+    shared (later "shared"),
 });
 
 tagged!(Outcome by "word" {

@@ -165,7 +165,7 @@ fn projects_are_what_the_home_s_facts_make(place: &dyn Place) {
 
 fn landed_features_of_a_plan_are_found_by_its_path(place: &dyn Place) {
     let mut store = begin(place);
-    let mut chance = Chance::new(8);
+    let mut chance = Chance::new(9);
     let work = plan_work(tidegate_core::plan::ReviewPolicy::Auto);
     let mut run =
         store.turn(|turn| turn.input(|s| submit(s, "main", None, work, 1))).unwrap().unwrap();

@@ -303,6 +303,10 @@ fn grant(chance: &mut Chance, run: &Run, feature: FeatureId) -> Grant {
             let ticket = u64::try_from(chance.below(3)).unwrap();
             let ahead = Some(LockAhead { lock, run, feature: feature.clone(), held });
             let wait = LockWait { ticket, ahead };
+            if chance.one_in(4) {
+                let by = chance.one_in(2).then(|| "r1/a".to_owned());
+                return Grant::Hold { feature, by };
+            }
             Grant::Line { feature, wait }
         }
         0 => Grant::Slot { feature },

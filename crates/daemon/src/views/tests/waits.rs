@@ -54,7 +54,7 @@ fn blocks() -> Vec<Block> {
         Block::Diverged { detail: text() },
         Block::LocalBehind { merged: merged(), paths: paths(), why: text() },
         Block::Input { role: Role::Builder },
-        Block::Auth { agent: text(), detail: text() },
+        Block::Auth { agent: text(), detail: text(), account: None },
         Block::Review { detail: text() },
         Block::NoProgress { times: 3, reason: text() },
         Block::Budget {

@@ -147,6 +147,7 @@ fn limit() -> Limit {
         times: 2,
         ms: 2_000,
         again: true,
+        shared: false,
     }
 }
 
@@ -164,6 +165,27 @@ fn evidence() -> Evidence {
     }
 }
 
+/// What agents and admission say of limits and logins.
+fn account_events() -> Vec<Event> {
+    let f = || feature("berths");
+    let wait = Wait { until: BootMs(9_000), ms: 2_000, about: WallMs(11_000) };
+    vec![
+        Event::Telling(Telling::Limited { feature: f(), job: Some(job(2)), limit: limit(), wait }),
+        Event::Telling(Telling::Limited { feature: f(), job: None, limit: limit(), wait }),
+        Event::Telling(Telling::Parked {
+            feature: f(),
+            limit: Limit { shared: true, again: false, ..limit() },
+            wait,
+        }),
+        Event::Telling(Telling::AccountHeld {
+            feature: f(),
+            job: Some(job(2)),
+            by: Some("r1/a".into()),
+        }),
+        Event::Telling(Telling::AccountHeld { feature: f(), job: None, by: None }),
+    ]
+}
+
 fn feature_events() -> Vec<Event> {
     let f = || feature("berths");
     let wait = Wait { until: BootMs(9_000), ms: 2_000, about: WallMs(11_000) };
@@ -176,8 +198,6 @@ fn feature_events() -> Vec<Event> {
         Event::WorktreeSetUp { feature: f(), job: job(2) },
         Event::AttemptFailed { feature: f(), job: job(2), counted: true, wait: Some(wait) },
         Event::AttemptFailed { feature: f(), job: job(2), counted: false, wait: None },
-        Event::Telling(Telling::Limited { feature: f(), job: Some(job(2)), limit: limit(), wait }),
-        Event::Telling(Telling::Limited { feature: f(), job: None, limit: limit(), wait }),
         Event::RetryDue { feature: f() },
         Event::BuilderFinished { feature: f(), job: job(2) },
         Event::RoleFinished { feature: f(), role: Role::Qa, job: job(2) },
@@ -223,6 +243,7 @@ fn feature_events() -> Vec<Event> {
         Event::FeatureCancelled { feature: f(), actor: "user".into() },
         Event::FeatureRetried { feature: f(), actor: "user".into() },
     ];
+    events.extend(account_events());
     events.extend(blocks().into_iter().map(|block| Event::Blocked { feature: f(), block }));
     events.extend(feedbacks().into_iter().map(|feedback| {
         let sync = (feedback == Feedback::NoChange).then(|| oid('c'));

@@ -124,7 +124,7 @@ pub(super) fn blocks() -> Vec<Block> {
         Block::Git { detail: detail() },
         Block::Collision { with: feature("berths"), paths: paths(), waits: true },
         Block::Input { role: Role::Qa },
-        Block::Auth { agent: "scribe".into(), detail: detail() },
+        Block::Auth { agent: "scribe".into(), detail: detail(), account: Some("tide".into()) },
         Block::Review { detail: detail() },
         Block::NoProgress { times: 3, reason: detail() },
         Block::Budget { overrun: overrun() },

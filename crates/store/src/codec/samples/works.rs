@@ -125,6 +125,7 @@ fn manifest() -> Manifest {
         exit: vec![0, 3],
         protocol: Protocol::ClaudeStream,
         permissions: Permissions::Asked,
+        account: text(),
     }
 }
 
@@ -260,6 +261,7 @@ pub(super) fn works() -> Vec<Work> {
                 raised: 1,
                 run_raised: 2,
                 locked: Some(WallMs(3)),
+                held_by: Some("r1/a".into()),
                 in_line: Some(in_line()),
                 ..Feature::default()
             },
