@@ -1,12 +1,14 @@
 //! Accounts that agents share, over all runs of the home: what one of them ran into keeps the others of
-//! its account from beginning. It must not know of slots, nor what an account is.
+//! its account from beginning, or has another agent stand in. It must not know of slots, nor what an
+//! account is.
 
 use std::collections::BTreeMap;
 
 use crate::admission::Caps;
-use crate::ids::{FeatureId, RunId};
-use crate::plan::{FeatureSpec, PlanSpec, Role};
+use crate::ids::{AgentName, FeatureId, RunId};
+use crate::plan::PlanSpec;
 use crate::run::{Block, Feature, FeatureState, Grant, Parked, Run};
+use crate::time::WallMs;
 
 /// What keeps agents from work, by account.
 #[derive(Debug, Default)]
@@ -28,43 +30,32 @@ pub(crate) enum Look {
 }
 
 impl<'r> Accounts<'r> {
-    /// What the running runs say of theirs.
-    pub(crate) fn of(runs: impl Iterator<Item = &'r Run>) -> Self {
+    /// What the running runs say of theirs now.
+    pub(crate) fn of(runs: impl Iterator<Item = &'r Run>, now: WallMs) -> Self {
         let mut found = Self::default();
         for run in runs {
-            let Some((spec, plan)) = run.plan() else { continue };
+            for (account, parked) in run.limits_at(now) {
+                // The first that comes back shows whether it has passed.
+                let known = found.limits.entry(account).or_insert_with(|| parked.clone());
+                if parked.until < known.until {
+                    *known = parked;
+                }
+            }
+            let Some((_, plan)) = run.plan() else { continue };
             for (id, feature) in &plan.features {
-                found.count(run, spec, id, feature);
+                found.count(run, id, feature);
             }
         }
         found
     }
 
-    fn count(&mut self, run: &Run, spec: &'r PlanSpec, id: &FeatureId, feature: &'r Feature) {
-        let who = || (run.id.clone(), id.clone());
+    fn count(&mut self, run: &Run, id: &FeatureId, feature: &'r Feature) {
         if let FeatureState::Blocked(Block::Auth { account: Some(account), .. }) = &feature.state {
-            self.refused.entry(account).or_insert_with(who);
+            self.refused.entry(account).or_insert_with(|| (run.id.clone(), id.clone()));
         }
-        let Some(limit) = feature.limited.as_ref().filter(|_| feature.wait.is_some()) else {
-            return;
-        };
-        let of_spec = spec.features.get(id);
-        let role = run.next_role(id);
-        let Some(account) = of_spec.zip(role).and_then(|(of, role)| account_of(spec, of, role))
-        else {
-            return;
-        };
-        if limit.shared {
+        let limit = feature.limited.as_ref().filter(|limit| limit.shared && feature.wait.is_some());
+        if let Some(account) = limit.and_then(|limit| limit.account.as_deref()) {
             *self.waiting.entry(account).or_default() += 1;
-            return;
-        }
-        let (run, feature) = who();
-        let (class, until, told, ms) = (limit.class, limit.until, limit.told, limit.ms);
-        let parked = Parked { class, until, told, ms, run, feature };
-        // The first that comes back shows whether it has passed.
-        let known = self.limits.entry(account).or_insert_with(|| parked.clone());
-        if parked.until < known.until {
-            *known = parked;
         }
     }
 
@@ -76,10 +67,11 @@ impl<'r> Accounts<'r> {
         feature: &Feature,
         caps: Caps,
     ) -> Look {
-        let of = |(spec, _): (&'r PlanSpec, _)| {
-            account_of(spec, spec.features.get(id)?, run.next_role(id)?)
-        };
-        let account = run.plan().and_then(of);
+        if let Some(grant) = self.other(run, id, feature) {
+            return Look::Instead(grant);
+        }
+        let account = chain(run, id)
+            .and_then(|(spec, own, _)| account_of(spec, feature.stand_in.as_ref().unwrap_or(own)));
         let refused = account.and_then(|account| self.refused.get(account));
         let by = refused.map(|(run, feature)| format!("{run}/{feature}"));
         if by != feature.held_by {
@@ -98,14 +90,41 @@ impl<'r> Accounts<'r> {
         *waiting += 1;
         Look::Instead(Grant::Park { feature: id.clone(), parked })
     }
+
+    /// Another agent than the one that a feature has now: the first of its chain whose account lets it
+    /// work. None when it has that one, or no account does.
+    pub(crate) fn other(&self, run: &Run, id: &FeatureId, feature: &Feature) -> Option<Grant> {
+        let (spec, own, fallback) = chain(run, id).filter(|_| feature.may_have_slot())?;
+        if fallback.is_empty() && feature.stand_in.is_none() {
+            return None;
+        }
+        // Who stood in for the agent of another role does not for this one.
+        let strange = |agent: &AgentName| agent != own && !fallback.contains(agent);
+        if feature.stand_in.as_ref().is_some_and(strange) {
+            return Some(Grant::StandIn { feature: id.clone(), agent: None });
+        }
+        let works = |agent: &&AgentName| {
+            account_of(spec, agent).is_none_or(|account| {
+                !self.limits.contains_key(account) && !self.refused.contains_key(account)
+            })
+        };
+        let agent = std::iter::once(own).chain(fallback).find(works)?;
+        let agent = (agent != own).then(|| agent.clone());
+        (agent != feature.stand_in).then(|| Grant::StandIn { feature: id.clone(), agent })
+    }
 }
 
-/// The account of the agent that fills a role.
-pub(crate) fn account_of<'s>(
-    spec: &'s PlanSpec,
-    feature: &FeatureSpec,
-    role: Role,
-) -> Option<&'s str> {
-    let (_, agent) = spec.worker(feature, role)?;
+/// The agent of the role that works on a feature next, and those that stand in for it.
+fn chain<'r>(
+    run: &'r Run,
+    id: &FeatureId,
+) -> Option<(&'r PlanSpec, &'r AgentName, &'r [AgentName])> {
+    let (spec, _) = run.plan()?;
+    let (of_spec, role) = (spec.features.get(id)?, run.next_role(id)?);
+    let (_, own) = spec.worker(of_spec, role)?;
+    Some((spec, own, &spec.role_spec(of_spec, role)?.fallback))
+}
+
+fn account_of<'s>(spec: &'s PlanSpec, agent: &AgentName) -> Option<&'s str> {
     spec.agents.get(agent)?.manifest.account.as_deref()
 }

@@ -13,6 +13,7 @@ use crate::lines::{Lines, Locks};
 use crate::run::{
     Barrier, Feature, FeatureState, Grant, JobState, LandStep, Purpose, Run, Status, WorkStep,
 };
+use crate::time::WallMs;
 
 /// The limits of the home.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,21 +97,22 @@ struct Held {
 
 /// The grants that the caps allow now. `runs` are the running ones, in order of sequence.
 pub fn grants<'a>(runs: impl Iterator<Item = &'a Run> + Clone, caps: Caps) -> Vec<(RunId, Grant)> {
-    grants_within(runs, caps, &Worktrees::default())
+    grants_within(runs, caps, &Worktrees::default(), WallMs(0))
 }
 
 /// The same in a home whose worktrees are bounded: a feature that has none yet waits for the place of
-/// one, all others go on.
+/// one, all others go on. `now`: what limits of accounts are over.
 pub fn grants_within<'a>(
     runs: impl Iterator<Item = &'a Run> + Clone,
     caps: Caps,
     worktrees: &Worktrees,
+    now: WallMs,
 ) -> Vec<(RunId, Grant)> {
     let mut held = Held { fresh: worktrees.free(runs.clone()), ..Held::default() };
     runs.clone().for_each(|run| held.count(run));
     let mut given = Vec::new();
     let lines = Lines::of(runs.clone(), &held.locks);
-    let mut accounts = Accounts::of(runs.clone());
+    let mut accounts = Accounts::of(runs.clone(), now);
     for run in runs.filter(|run| run.goes_on()) {
         let Some((spec, plan)) = run.plan() else { continue };
         let barrier = Barrier::of(spec, plan);
@@ -129,7 +131,12 @@ pub fn grants_within<'a>(
                 | FeatureState::Cancelled { .. }
                 | FeatureState::Skipped { .. } => true,
             };
-            if !ready || feature.wait.is_some() || !lines.lets_begin(run, id) {
+            if !ready || !lines.lets_begin(run, id) {
+                continue;
+            }
+            if feature.wait.is_some() {
+                let other = accounts.other(run, id, feature);
+                given.extend(other.map(|grant| (run.id.clone(), grant)));
                 continue;
             }
             let grants = match feature.state.round() {

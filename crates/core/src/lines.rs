@@ -77,7 +77,8 @@ impl Lines {
                 | Grant::Target { .. }
                 | Grant::Line { .. }
                 | Grant::Park { .. }
-                | Grant::Hold { .. } => false,
+                | Grant::Hold { .. }
+                | Grant::StandIn { .. } => false,
             })
         };
         let fresh = self.fresh.into_iter().filter(|(run, id, _)| !begins(run, id));

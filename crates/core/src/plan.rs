@@ -131,6 +131,8 @@ pub struct RoleSpec {
     pub name: RoleName,
     /// Its agent.
     pub agent: AgentName,
+    /// Agents that stand in for it, in their order, while its account lets nobody work.
+    pub fallback: Vec<AgentName>,
     /// Pinned text that its agent is told beside the task.
     pub prompt: Option<BlobId>,
     /// How its retries are spread in time, when it says so itself.

@@ -55,7 +55,13 @@ impl PlanBuilder {
             waves: Vec::new(),
             features: BTreeMap::new(),
             agents: BTreeMap::from([(agent.clone(), sample_agent())]),
-            builder: RoleSpec { name: RoleName::new("builder")?, agent, prompt: None, retry: None },
+            builder: RoleSpec {
+                name: RoleName::new("builder")?,
+                agent,
+                fallback: Vec::new(),
+                prompt: None,
+                retry: None,
+            },
             gates: BTreeMap::from([(gate.clone(), sample_gate())]),
             landing: LandingSpec {
                 strategy: Strategy::Merge,

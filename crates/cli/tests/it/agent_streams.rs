@@ -166,3 +166,34 @@ fn refused_login_of_an_account_asks_once_and_keeps_the_others_from_asking() {
     stage.ends(&second, "completed");
     stage.close();
 }
+
+#[test]
+fn agent_of_another_account_stands_in_while_the_own_one_is_limited() {
+    let other = r#"
+[agent.spare]
+argv = ["sh", "-c", "cat >/dev/null; echo spare >$TIDEGATE_FEATURE.txt"]
+account = "spare"
+
+[role.builder]
+fallback = ["spare"]
+"#;
+    let stage = Stage::with(
+        r#"echo '{"type":"end","ok":false,"error":"usage limit reached, resets in 2 hours"}'; exit 1"#,
+        "true",
+        &[
+            (r#"prompt = "stdin""#, &format!("account = \"team\"\n{STREAM}")),
+            ("\n[role.builder]\n", other),
+        ],
+    );
+    let run = stage.submit(&one_wave(&["a", "b"]));
+    stage.ends(&run, "completed");
+    let stood_in = stage.home.events_of(&run, "agent-stands-in");
+    assert!(stood_in.iter().all(|event| event["agent"] == "spare"), "{stood_in:?}");
+    for id in ["a", "b"] {
+        let path = format!("{id}.txt");
+        assert_eq!(stage.on_target(&path).as_deref(), Some("spare\n"));
+    }
+    assert_eq!(stage.home.events_of(&run, "attempt-failed").len(), 0);
+    assert!(stage.starts("a") + stage.starts("b") <= 2, "the limited account was asked again");
+    stage.close();
+}

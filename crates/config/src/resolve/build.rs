@@ -83,7 +83,7 @@ pub(super) fn build(
         user_config,
         target,
         waves: wave_specs(doc, &taken),
-        agents: agents_of(&builder.agent, &features, config)?,
+        agents: agents_of(&builder, &features, config)?,
         gates: gates_of(&merge_gates, &features, config)?,
         features,
         builder,
@@ -251,7 +251,8 @@ fn role_spec(name: &str, config: &Config, blobs: &mut Blobs) -> Option<RoleSpec>
         backoff_ms: entry.backoff_ms.unwrap_or(config.backoff_ms.value),
         backoff_ms_max: entry.max_backoff_ms.unwrap_or(config.max_backoff_ms.value),
     });
-    Some(RoleSpec { name, agent: entry.agent.value.clone(), prompt, retry: own })
+    let fallback = entry.fallback.iter().map(|agent| agent.value.clone()).collect();
+    Some(RoleSpec { name, agent: entry.agent.value.clone(), fallback, prompt, retry: own })
 }
 
 /// Attempts of one job of a feature that says nothing itself.
@@ -295,15 +296,16 @@ fn wave_specs(doc: &PlanDoc, taken: &[&Placed<'_>]) -> Vec<WaveSpec> {
 }
 
 fn agents_of(
-    builder: &AgentName,
+    builder: &RoleSpec,
     features: &BTreeMap<FeatureId, FeatureSpec>,
     config: &Config,
 ) -> Option<BTreeMap<AgentName, AgentSpec>> {
     let own = features.values().filter_map(|feature| feature.agent.as_ref());
     let crew = features.values().flat_map(|feature| feature.crew.values());
-    std::iter::once(builder)
+    let roles = std::iter::once(builder).chain(crew);
+    roles
+        .flat_map(|role| std::iter::once(&role.agent).chain(&role.fallback))
         .chain(own)
-        .chain(crew.map(|role| &role.agent))
         .map(|name| {
             let entry = &config.agents.get(name)?.value;
             let spec = AgentSpec {

@@ -151,6 +151,8 @@ pub struct AgentEntry {
 pub struct RoleEntry {
     /// Its agent, and where that is said.
     pub agent: Spanned<AgentName>,
+    /// Agents that stand in for it, in their order.
+    pub fallback: Vec<Spanned<AgentName>>,
     /// What its agent is told beside the task.
     pub prompt: Option<String>,
     /// Attempts of one job of it.

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use tidegate_core::ids::AgentName;
+
 use super::apply::apply;
 use super::config::{Config, Place};
 use super::overrides::{Override, table_of};
@@ -11,7 +13,7 @@ use crate::duration::format_duration;
 use crate::near::{hint_for, quoted};
 use crate::node::{Table, Value, toml_string};
 use crate::source::Source;
-use crate::span::Span;
+use crate::span::{Span, Spanned};
 use crate::toml_text::read_toml;
 
 /// Bytes of a config file that are read.
@@ -215,22 +217,27 @@ impl Layered {
         }
     }
 
+    fn has_terminal(&self, agent: &Spanned<AgentName>) -> bool {
+        self.config.agents.get(&agent.value).is_some_and(|entry| entry.value.terminal)
+    }
+
     /// Names that must lead somewhere once all layers are there.
     fn check_references(&mut self) {
         let (agents, gates) = (self.declared("agent"), self.declared("gate"));
         let mut found = Vec::new();
         for role in self.config.roles.values() {
-            let (agent, span) = (role.value.agent.value.as_str(), &role.value.agent.span);
-            if !agents.contains(&agent) {
-                let message = format!("there is no agent {}", quoted(agent));
-                let hint = hint_for(agent, agents.iter().copied());
-                found.extend(self.at(
-                    role.place.as_ref(),
-                    span,
-                    Code::UnknownAgent,
-                    message,
-                    &hint,
-                ));
+            for named in std::iter::once(&role.value.agent).chain(&role.value.fallback) {
+                let (agent, span, place) = (named.value.as_str(), &named.span, role.place.as_ref());
+                if !agents.contains(&agent) {
+                    let message = format!("there is no agent {}", quoted(agent));
+                    let hint = hint_for(agent, agents.iter().copied());
+                    found.extend(self.at(place, span, Code::UnknownAgent, message, &hint));
+                } else if self.has_terminal(named) != self.has_terminal(&role.value.agent) {
+                    let message =
+                        format!("{} has another `terminal` than its role's agent", quoted(agent));
+                    let hint = "an agent stands in for one of its own kind";
+                    found.extend(self.at(place, span, Code::IllegalValue, message, hint));
+                }
             }
         }
         let place = self.config.merge_gates.place.as_ref();

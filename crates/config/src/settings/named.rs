@@ -24,20 +24,32 @@ pub(crate) fn role_of(
     sink: &mut Sink<'_>,
 ) -> (Result<RoleName, InvalidName>, Option<RoleEntry>) {
     let agent = fields.required_string("agent", "name one of the agents", sink);
-    let agent = agent.and_then(|agent| match AgentName::new(agent.value) {
+    let agent = agent.and_then(|agent| agent_named(agent, sink));
+    let fallback = fields.strings("fallback", sink).map(|list| list.value).unwrap_or_default();
+    let fallback = fallback.into_iter().filter_map(|agent| agent_named(agent, sink)).collect();
+    let prompt = fields.string("prompt", sink).map(|prompt| prompt.value);
+    let max_attempts = fields.count("max_attempts", 1, TRIES_MAX, sink).map(|said| said.value);
+    let backoff_ms = fields.duration("backoff", sink).map(|said| said.value);
+    let max_backoff_ms = fields.duration("max_backoff", sink).map(|said| said.value);
+    let entry = agent.map(|agent| RoleEntry {
+        agent,
+        fallback,
+        prompt,
+        max_attempts,
+        backoff_ms,
+        max_backoff_ms,
+    });
+    (RoleName::new(name), entry)
+}
+
+fn agent_named(agent: Spanned<String>, sink: &mut Sink<'_>) -> Option<Spanned<AgentName>> {
+    match AgentName::new(agent.value) {
         Ok(name) => Some(Spanned::new(name, agent.span)),
         Err(error) => {
             illegal_name(&error, &agent.span, sink);
             None
         }
-    });
-    let prompt = fields.string("prompt", sink).map(|prompt| prompt.value);
-    let max_attempts = fields.count("max_attempts", 1, TRIES_MAX, sink).map(|said| said.value);
-    let backoff_ms = fields.duration("backoff", sink).map(|said| said.value);
-    let max_backoff_ms = fields.duration("max_backoff", sink).map(|said| said.value);
-    let entry =
-        agent.map(|agent| RoleEntry { agent, prompt, max_attempts, backoff_ms, max_backoff_ms });
-    (RoleName::new(name), entry)
+    }
 }
 
 /// Reads what is executed: an argv, or a text for bash.

@@ -33,6 +33,8 @@ impl Run {
             questions: BTreeMap::new(),
             messages: BTreeMap::new(),
             trails: BTreeMap::new(),
+            stand_ins: BTreeMap::new(),
+            limits: BTreeMap::new(),
             registrations: 0,
             queued_up: 0,
         }
@@ -50,6 +52,7 @@ impl Run {
     /// Evolves by one fact.
     pub fn apply(&mut self, event: &Event) {
         self.apply_to_questions(event);
+        self.apply_to_limits(event);
         self.apply_to_messages(event);
         match event.subject() {
             Subject::Feature(feature) => self.apply_to_feature(feature, event),
@@ -81,6 +84,7 @@ impl Run {
                 self.status = Status::Cancelled { at: *at, actor: actor.clone() };
             }
             Event::JobCreated { job, purpose, attempt, nonce, at } => {
+                self.note_stand_in(job, purpose);
                 self.create_job(job, purpose, *attempt, nonce, *at);
             }
             Event::Telling(fact) => {

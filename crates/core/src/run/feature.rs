@@ -8,7 +8,7 @@ use super::limited::Limit;
 use super::locks::InLine;
 use super::planned::PlannedChange;
 use super::round::Round;
-use crate::ids::{FeatureId, GateName, JobId, Oid};
+use crate::ids::{AgentName, FeatureId, GateName, JobId, Oid};
 use crate::plan::{FeatureSpec, Role};
 use crate::time::WallMs;
 use crate::workplace::Furnished;
@@ -28,6 +28,8 @@ pub struct Feature {
     pub limited: Option<Limit>,
     /// The run and the feature whose agent was refused, while that keeps its own from work.
     pub held_by: Option<String>,
+    /// The agent that stands in for its role's own.
+    pub stand_in: Option<AgentName>,
     /// The commit that its branch began at.
     pub base: Option<Oid>,
     /// Its worktree, once there is one.

@@ -2,7 +2,7 @@
 
 use super::limited::Parked;
 use super::locks::LockWait;
-use crate::ids::{FeatureId, GateName};
+use crate::ids::{AgentName, FeatureId, GateName};
 
 /// A resource that admission gives.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,6 +41,13 @@ pub enum Grant {
         feature: FeatureId,
         /// The run and the feature whose agent was refused.
         by: Option<String>,
+    },
+    /// An agent in the stead of the role's own, whose account lets nobody work; or that one again.
+    StandIn {
+        /// For which feature.
+        feature: FeatureId,
+        /// Which agent.
+        agent: Option<AgentName>,
     },
     /// The target, for one landing.
     Target {

@@ -9,9 +9,8 @@ use super::limited::{Limit, Parked};
 use super::state::Run;
 use super::step::Draft;
 use super::telling::Telling;
-use crate::accounts::account_of;
 use crate::exit::{Exit, Reason};
-use crate::ids::{FeatureId, JobId};
+use crate::ids::{AgentName, FeatureId, JobId};
 use crate::plan::Role;
 use crate::time::WallMs;
 use crate::told::{Class, Outcome, Told, Usage};
@@ -100,7 +99,8 @@ impl Draft {
         let Some((_, feature)) = self.feature(id) else { return };
         let times = feature.limited.as_ref().map_or(0, |limit| limit.times).saturating_add(1);
         let name = format!("{}/{id}", self.run.id);
-        let limit = Limit::new(class, reset, detail, (times, &name), self.now.wall);
+        let account = self.run.manifest_of(job).and_then(|manifest| manifest.account.clone());
+        let limit = Limit::new(class, reset, detail, (times, &name), (account, self.now.wall));
         let Some(wait) = limit.wait(self.now) else { return };
         let (feature, job) = (id.clone(), Some(job.clone()));
         self.emit(Event::Telling(Telling::Limited { feature, job, limit, wait }));
@@ -128,9 +128,8 @@ impl Draft {
         role: Role,
         (job, detail): (&JobId, String),
     ) {
-        let Some((spec, plan)) = self.run.plan() else { return };
-        let of_spec = spec.features.get(id);
-        let account = of_spec.and_then(|of_spec| account_of(spec, of_spec, role));
+        let Some((_, plan)) = self.run.plan() else { return };
+        let account = self.run.manifest_of(job).and_then(|manifest| manifest.account.as_deref());
         let asks = |feature: &Feature| {
             let FeatureState::Blocked(Block::Auth { account: asked, .. }) = &feature.state else {
                 return false;
@@ -161,6 +160,21 @@ impl Draft {
         let wait = limit.wait(self.now).ok_or(Rejected::Late("the limit is over"))?;
         let feature = id.clone();
         self.emit(Event::Telling(Telling::Parked { feature, limit, wait }));
+        Ok(())
+    }
+
+    /// Has another agent stand in for a feature's own, or has that one work again.
+    pub(super) fn stand_in(
+        &mut self,
+        id: &FeatureId,
+        agent: Option<&AgentName>,
+    ) -> Result<(), Rejected> {
+        let (_, feature) = self.require_feature(id)?;
+        if feature.stand_in.as_ref() == agent || !feature.may_have_slot() {
+            return Err(Rejected::Already("told"));
+        }
+        let (feature, agent) = (id.clone(), agent.cloned());
+        self.emit(Event::Telling(Telling::StandsIn { feature, agent }));
         Ok(())
     }
 

@@ -2,6 +2,9 @@
 //! how often, and of names alone.
 
 use super::backoff::{Wait, spread};
+use super::event::Event;
+use super::state::Run;
+use super::telling::Telling;
 use crate::ids::{FeatureId, RunId};
 use crate::time::{Now, WallMs};
 use crate::told::Class;
@@ -16,6 +19,8 @@ const USAGE_MS: u64 = 15 * 60 * 1000;
 const USAGE_MS_MAX: u64 = 2 * 60 * 60 * 1000;
 /// Those that wait for the same moment are spread over this time, in milliseconds.
 const SPREAD_MS: u64 = 30 * 1000;
+/// So much of a limit counts as nothing, in milliseconds: clocks differ by that.
+const LATE_MS: u64 = 1_000;
 
 /// A limit of an agent's account.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,11 +41,15 @@ pub struct Limit {
     pub again: bool,
     /// Whether another agent of the same account met it.
     pub shared: bool,
+    /// The account that is limited.
+    pub account: Option<String>,
 }
 
 /// A limit that keeps the other agents of an account from work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parked {
+    /// The account.
+    pub account: String,
     /// A rate limit or a usage limit.
     pub class: Class,
     /// When the first of those that met it is tried again, on the wall clock.
@@ -62,7 +71,7 @@ impl Limit {
         reset: Option<WallMs>,
         detail: Option<String>,
         (times, name): (u32, &str),
-        now: WallMs,
+        (account, now): (Option<String>, WallMs),
     ) -> Self {
         let ms = match reset {
             Some(reset) => reset.0.saturating_sub(now.0),
@@ -70,7 +79,17 @@ impl Limit {
         };
         let ms = ms.saturating_add(apart_ms(name, times, ms)).max(1);
         let until = WallMs(now.0.saturating_add(ms));
-        Self { class, until, told: reset.is_some(), detail, times, ms, again: false, shared: false }
+        Self {
+            class,
+            until,
+            told: reset.is_some(),
+            detail,
+            times,
+            ms,
+            again: false,
+            shared: false,
+            account,
+        }
     }
 
     /// The same limit, for a feature that has not met it itself: after the first that has.
@@ -86,6 +105,7 @@ impl Limit {
             ms,
             again: false,
             shared: true,
+            account: Some(parked.account.clone()),
         }
     }
 
@@ -94,6 +114,56 @@ impl Limit {
         let ms = self.until.0.saturating_sub(now.wall.0).min(self.ms);
         let about = self.until;
         (ms > 0).then(|| Wait { until: now.boot.after_ms(ms), ms, about })
+    }
+}
+
+impl Run {
+    /// How the limits of accounts evolve by one fact.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "all other facts leave limits as they are, whatever they will be"
+    )]
+    pub(super) fn apply_to_limits(&mut self, event: &Event) {
+        match event {
+            Event::Telling(Telling::Limited { feature, job: Some(_), limit, .. }) => {
+                if let Some(account) = limit.account.clone() {
+                    self.limits.insert(account, (feature.clone(), limit.clone()));
+                }
+            }
+            // It works again.
+            Event::BuilderFinished { job, .. } | Event::RoleFinished { job, .. } => {
+                let account = self.manifest_of(job).and_then(|one| one.account.clone());
+                if let Some(account) = account {
+                    self.limits.remove(&account);
+                }
+            }
+            // A person knows better.
+            Event::FeatureRetried { .. } => self.limits.clear(),
+            _ => {}
+        }
+    }
+
+    /// The limits that its agents met and that have not passed, by account.
+    pub(crate) fn limits_at(&self, now: WallMs) -> impl Iterator<Item = (&str, Parked)> {
+        let lasts = move |limit: &Limit| {
+            // More than all of it can only be left by a clock that was set back.
+            let left = limit.until.0.saturating_sub(now.0);
+            left > LATE_MS && (left <= limit.ms || now.0 == 0)
+        };
+        self.limits.iter().filter(move |(_, (_, limit))| lasts(limit)).map(
+            |(account, (feature, limit))| {
+                let parked = Parked {
+                    account: account.clone(),
+                    class: limit.class,
+                    until: limit.until,
+                    told: limit.told,
+                    ms: limit.ms,
+                    run: self.id.clone(),
+                    feature: feature.clone(),
+                };
+                (account.as_str(), parked)
+            },
+        )
     }
 }
 
@@ -117,7 +187,7 @@ mod tests {
 
     fn limit(class: Class, reset: Option<u64>, times: u32, name: &str) -> u64 {
         let now = WallMs(1_000_000);
-        Limit::new(class, reset.map(WallMs), None, (times, name), now).until.0 - now.0
+        Limit::new(class, reset.map(WallMs), None, (times, name), (None, now)).until.0 - now.0
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::event::Event;
 use super::state::{Job, Purpose, Run};
 use super::step::Draft;
 use super::telling::Telling;
-use crate::ids::{FeatureId, JobId, RoleName};
+use crate::ids::{AgentName, FeatureId, JobId, RoleName};
 use crate::manifest::Manifest;
 use crate::plan::Role;
 use crate::told::{Class, Outcome};
@@ -34,7 +34,13 @@ impl Draft {
             // Whoever has judged, judges anew; a builder goes on with what it knows.
             role == Some(Role::Builder) || self.run.waits_for_an_answer(last)
         };
-        let last = last.map(|(id, last)| (taken_up(manifest, last, goes_on(id)), last));
+        let mine = self.run.stand_in_of(job);
+        let last = last.map(|(id, last)| {
+            if self.run.stand_in_of(id) != mine {
+                return (Err(Some("another agent takes over")), last);
+            }
+            (taken_up(manifest, last, goes_on(id)), last)
+        });
         let conversation = match last {
             Some((Ok(id), _)) if !manifest.resume.is_empty() => {
                 Conversation { id, resumed: true, superseded: None }
@@ -126,8 +132,23 @@ impl Run {
             return None;
         };
         let (spec, _) = self.plan()?;
-        let (_, agent) = spec.role_named(spec.features.get(feature)?, role)?;
+        let (_, own) = spec.role_named(spec.features.get(feature)?, role)?;
+        let agent = self.stand_in_of(job).unwrap_or(own);
         Some(&spec.agents.get(agent)?.manifest)
+    }
+
+    /// The agent of a job, where that is not its role's own.
+    pub fn stand_in_of(&self, job: &JobId) -> Option<&AgentName> {
+        self.stand_ins.get(job)
+    }
+
+    /// Notes who works in a job that is created now.
+    pub(super) fn note_stand_in(&mut self, job: &JobId, purpose: &Purpose) {
+        let Purpose::Agent { feature, .. } = purpose else { return };
+        let feature = self.plan().and_then(|(_, plan)| plan.features.get(feature));
+        if let Some(agent) = feature.and_then(|feature| feature.stand_in.clone()) {
+            self.stand_ins.insert(job.clone(), agent);
+        }
     }
 
     /// Whether the conversation of a job goes on from a turn that did not end well.

@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 
 use super::feature::{Feature, FeatureState, Trail};
+use super::limited::Limit;
 use super::message::Message;
 use super::question::Question;
 use super::sessions::Conversation;
 use crate::evidence::Evidence;
 use crate::exit::{Exit, Started};
 use crate::ids::{
-    AgentId, BlobId, FeatureId, GateName, JobId, Oid, QuestionId, QueueKey, RoleName, RunId,
+    AgentId, AgentName, BlobId, FeatureId, GateName, JobId, Oid, QuestionId, QueueKey, RoleName,
+    RunId,
 };
 use crate::launcher::{Launcher, LauncherSpec};
 use crate::pause::Pause;
@@ -53,6 +55,10 @@ pub struct Run {
     pub messages: BTreeMap<u32, Message>,
     /// What the pipeline remembers of its features beside what is shown of them.
     pub(super) trails: BTreeMap<FeatureId, Trail>,
+    /// The agents of jobs that are not their role's own.
+    pub(super) stand_ins: BTreeMap<JobId, AgentName>,
+    /// The newest limit of each account that an agent of it met, until one of it ends well.
+    pub(super) limits: BTreeMap<String, (FeatureId, Limit)>,
     /// Registrations of agents so far: tells one sweep of them from the next.
     pub(super) registrations: u32,
     /// Times that a feature began to wait for the target: who came first lands first.

@@ -200,6 +200,7 @@ impl Draft {
         match grant {
             Grant::Slot { feature } => self.admit(feature),
             Grant::Park { feature, parked } => self.park_with(feature, parked),
+            Grant::StandIn { feature, agent } => self.stand_in(feature, agent.as_ref()),
             Grant::Hold { feature, by } => self.hold_account(feature, by.as_deref()),
             Grant::Line { feature, wait } => self.await_locks(feature, wait),
             Grant::Gate { feature, gate, slot } => self.start_gate(feature, gate, *slot),

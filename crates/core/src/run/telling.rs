@@ -6,7 +6,7 @@ use super::feature::{Feature, FeatureState, Trail, WorkStep};
 use super::limited::Limit;
 use super::sessions::Conversation;
 use super::state::Job;
-use crate::ids::{FeatureId, JobId};
+use crate::ids::{AgentName, FeatureId, JobId};
 use crate::plan::Role;
 use crate::told::Told;
 
@@ -26,6 +26,8 @@ pub enum Telling {
     /// The account of its agent is refused, as another one met, or is so no more. With a job: this one
     /// met it, too.
     AccountHeld { feature: FeatureId, job: Option<JobId>, by: Option<String> },
+    /// Another agent stands in for its role's own, or that one works again.
+    StandsIn { feature: FeatureId, agent: Option<AgentName> },
 }
 
 impl Telling {
@@ -35,7 +37,8 @@ impl Telling {
             Self::SessionBegun { .. } | Self::Told { .. } => Subject::Run,
             Self::Limited { feature, .. }
             | Self::Parked { feature, .. }
-            | Self::AccountHeld { feature, .. } => Subject::Feature(feature),
+            | Self::AccountHeld { feature, .. }
+            | Self::StandsIn { feature, .. } => Subject::Feature(feature),
         }
     }
 
@@ -47,6 +50,7 @@ impl Telling {
             Self::Limited { .. } => "limited",
             Self::Parked { .. } => "account-limited",
             Self::AccountHeld { .. } => "account-held",
+            Self::StandsIn { .. } => "agent-stands-in",
         }
     }
 
@@ -55,7 +59,7 @@ impl Telling {
         match self {
             Self::SessionBegun { job, .. } | Self::Told { job, .. } => Some(job),
             Self::Limited { job, .. } | Self::AccountHeld { job, .. } => job.as_ref(),
-            Self::Parked { .. } => None,
+            Self::Parked { .. } | Self::StandsIn { .. } => None,
         }
     }
 }
@@ -65,7 +69,10 @@ impl Job {
         match fact {
             Telling::SessionBegun { conversation, .. } => self.session = Some(conversation.clone()),
             Telling::Told { told, .. } => self.told = Some(told.clone()),
-            Telling::Limited { .. } | Telling::Parked { .. } | Telling::AccountHeld { .. } => {}
+            Telling::Limited { .. }
+            | Telling::Parked { .. }
+            | Telling::AccountHeld { .. }
+            | Telling::StandsIn { .. } => {}
         }
     }
 }
@@ -84,6 +91,12 @@ impl Feature {
                 trail.turns += 1;
                 self.wait = Some(*wait);
                 self.limited = Some(limit.clone());
+            }
+            Telling::StandsIn { agent, .. } => {
+                self.stand_in.clone_from(agent);
+                // It need not wait any more for what its own agent met.
+                self.wait = self.wait.filter(|_| self.limited.is_none());
+                self.held_by = None;
             }
             Telling::AccountHeld { by, .. } => {
                 self.held_by.clone_from(by);

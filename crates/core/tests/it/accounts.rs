@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use tidegate_core::admission::{Caps, grants};
+use tidegate_core::admission::{Caps, Worktrees, grants_within};
 use tidegate_core::ids::{AgentName, FeatureId, JobId};
 use tidegate_core::manifest::{Manifest, StreamForm};
 use tidegate_core::plan::ReviewPolicy;
@@ -83,7 +83,10 @@ fn run(number: u64) -> Run {
 
 impl World {
     fn new() -> Self {
-        let runs: Vec<Run> = (1..=3).map(run).collect();
+        Self::of((1..=3).map(run).collect())
+    }
+
+    fn of(runs: Vec<Run>) -> Self {
         let accounts = ACCOUNTS.map(|name| (name, Account::default())).into();
         let mut world = Self {
             now: 0,
@@ -99,7 +102,7 @@ impl World {
             asked: 0,
             starts: 0,
         };
-        (0..3).for_each(|at| world.take(at, &claim()));
+        (0..world.runs.len()).for_each(|at| world.take(at, &claim()));
         world.admit();
         world
     }
@@ -130,7 +133,8 @@ impl World {
 
     fn admit(&mut self) {
         loop {
-            let given = grants(self.runs.iter(), CAPS);
+            let now = self.clock().wall;
+            let given = grants_within(self.runs.iter(), CAPS, &Worktrees::default(), now);
             if given.is_empty() {
                 return;
             }
@@ -143,7 +147,7 @@ impl World {
                         let end = self.end_of(account_of(&feature));
                         self.passes.insert((at, feature), end);
                     }
-                    Grant::Hold { .. } => {}
+                    Grant::Hold { .. } | Grant::StandIn { .. } => {}
                     other => panic!("{other:?}"),
                 }
             }
@@ -307,4 +311,46 @@ fn three_accounts_are_used_to_the_full_and_nobody_fails_by_what_they_run_into() 
     assert!(world.asked <= 3, "{} asked for one login", world.asked);
     // Each task, and each limit that was met: those who share an account do not knock in vain.
     assert!(world.starts < 420, "{} starts", world.starts);
+}
+
+/// One run whose builder's agent has `spare` to stand in for it.
+fn with_a_spare() -> Run {
+    let mut run = plan_run_of(1, &Shape { waves: waves(&[&["f00"]]), ..Shape::default() });
+    let Work::Plan { spec, .. } = &mut run.work else { panic!("no plan") };
+    let spare = AgentName::new("spare").unwrap();
+    spec.builder.fallback = vec![spare.clone()];
+    let mut agent = spec.agents.values().next().unwrap().clone();
+    agent.manifest = Manifest { stream: StreamForm::Jsonl, ..Manifest::default() };
+    agent.manifest.account = Some("spare".to_owned());
+    spec.agents.insert(spare, agent.clone());
+    agent.manifest.account = Some("own".to_owned());
+    spec.agents.insert(AgentName::new("scribe").unwrap(), agent);
+    run
+}
+
+#[test]
+fn another_agent_stands_in_until_the_limit_of_the_own_account_has_passed() {
+    let mut world = World::of(vec![with_a_spare()]);
+    let limited = Outcome::Failed(Class::UsageLimit);
+    let job = |world: &World| world.jobs.keys().next().map(|(_, job)| job.clone());
+    let agent = |world: &World| {
+        let job = job(world).unwrap();
+        world.runs[0].stand_in_of(&job).map(|agent| agent.as_str().to_owned())
+    };
+    assert_eq!(agent(&world), None);
+    let first = job(&world).unwrap();
+    world.ends(0, &first, limited, Some(HOUR));
+    world.admit();
+    assert_eq!(agent(&world).as_deref(), Some("spare"), "at once");
+    let second = job(&world).unwrap();
+    world.ends(0, &second, limited, Some(2 * HOUR));
+    world.admit();
+    assert_eq!(job(&world), None, "both accounts are limited");
+    world.now = HOUR + MINUTE;
+    world.admit();
+    assert_eq!(
+        agent(&world),
+        None,
+        "its own agent works again, and it need not wait for the other"
+    );
 }

@@ -41,6 +41,7 @@ fn given(runs: &[Run], caps: Caps) -> Vec<String> {
             Grant::Target { feature } => format!("{at} target {feature}"),
             Grant::Park { feature, parked } => format!("{at} park {feature}: {}", parked.feature),
             Grant::Hold { feature, by } => format!("{at} hold {feature}: {by:?}"),
+            Grant::StandIn { feature, agent } => format!("{at} agent of {feature}: {agent:?}"),
             Grant::Line { feature, wait } => {
                 format!("{at} line {} {feature}: {:?}", wait.ticket, wait.ahead)
             }
@@ -217,7 +218,7 @@ fn slots_that_need_a_worktree_go_no_further_than_the_home_may_have() {
         // One of an ended run stands; those of running runs are told by their state, not by the disk.
         let standing = [(other.clone(), 1), (runs[0].id.clone(), 7)].into();
         let worktrees = Worktrees { max: Some(max), is_full, standing };
-        grants_within(runs.iter(), CAPS, &worktrees).len()
+        grants_within(runs.iter(), CAPS, &worktrees, tidegate_core::time::WallMs(0)).len()
     };
     assert_eq!([0, 1, 2, 4].map(|max| within(&runs, max, false)), [0, 0, 1, 3]);
     assert_eq!(within(&runs, 9, true), 0, "no room on the disk");

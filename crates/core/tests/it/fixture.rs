@@ -119,7 +119,13 @@ fn gate_spec(name: &GateName) -> GateSpec {
 
 fn role_spec(name: &str) -> RoleSpec {
     let agent = AgentName::new("scribe").unwrap();
-    RoleSpec { name: RoleName::new(name).unwrap(), agent, prompt: None, retry: None }
+    RoleSpec {
+        name: RoleName::new(name).unwrap(),
+        agent,
+        fallback: Vec::new(),
+        prompt: None,
+        retry: None,
+    }
 }
 
 fn worktree_spec(hooks: bool) -> WorktreeSpec {

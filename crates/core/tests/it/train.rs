@@ -100,7 +100,10 @@ impl Train {
                         let job = newest(&self.run);
                         self.after(MENDING, Deed::Mended(feature, job));
                     }
-                    Grant::Line { .. } | Grant::Park { .. } | Grant::Hold { .. } => {
+                    Grant::Line { .. }
+                    | Grant::Park { .. }
+                    | Grant::Hold { .. }
+                    | Grant::StandIn { .. } => {
                         unreachable!("no feature names a lock or an account")
                     }
                 }

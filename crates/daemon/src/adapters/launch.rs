@@ -215,6 +215,7 @@ fn agent(
     let feature_spec = spec.features.get(id).ok_or("the plan has no such feature")?;
     let feature = plan.features.get(id).ok_or("the plan has no such feature")?;
     let (role, agent) = spec.role_named(feature_spec, role).ok_or("the plan has no such role")?;
+    let agent = run.stand_in_of(job_id).unwrap_or(agent);
     let agent = spec.agents.get(agent).ok_or("the plan has no such agent")?;
     // What is left of a budget of time is the limit, where that is less.
     let limit_ms =

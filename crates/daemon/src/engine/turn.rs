@@ -368,7 +368,8 @@ pub(super) fn admit(
         let claims = queues.iter().filter_map(|queue: &QueueKey| stage.turn_of(queue));
         let claim = Input::Claim { supervisor: supervisor.to_owned() };
         let mut inputs: Vec<(RunId, Input)> = claims.map(|run| (run, claim.clone())).collect();
-        let granted = grants_within(stage.running().into_iter(), caps, worktrees);
+        let granted =
+            grants_within(stage.running().into_iter(), caps, worktrees, chance.now().wall);
         inputs.extend(granted.into_iter().map(|(run, grant)| (run, Input::Grant(grant))));
         if inputs.is_empty() {
             return;

@@ -90,6 +90,7 @@ facts! {
     Told "agent-told" { job job "job", told told "told" },
     Parked "account-limited" { feature feature "feature", limit limit "limit", wait wait "wait" },
     AccountHeld "account-held" { feature feature "feature", job job "job", by by "by" },
+    StandsIn "agent-stands-in" { feature feature "feature", agent agent "agent" },
     Limited "limited" {
         feature feature "feature",
         job job "job",

@@ -30,6 +30,7 @@ record!(Feature {
     wait (later "wait"),
     limited (later "limited"),
     held_by (later "heldBy"),
+    stand_in (later "standIn"),
     base "base",
     worktree "worktree",
     tested "tested",

@@ -116,6 +116,7 @@ record!(Limit {
     ms "ms",
     again "again",
     shared (later "shared"),
+    account (later "account"),
 });
 
 tagged!(Outcome by "word" {

@@ -103,7 +103,7 @@ words!(Role {
     Reconciler "reconciler",
 });
 
-record!(RoleSpec { name "name", agent "agent", prompt (or_default "prompt"), retry (later "retry") });
+record!(RoleSpec { name "name", agent "agent", fallback (later "fallback"), prompt (or_default "prompt"), retry (later "retry") });
 
 record!(AgentSpec {
     argv "argv",

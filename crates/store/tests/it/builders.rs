@@ -61,7 +61,7 @@ pub(crate) fn launcher_work() -> Work {
 
 fn builder() -> RoleSpec {
     let (name, agent) = (RoleName::new("builder").unwrap(), AgentName::new("scribe").unwrap());
-    RoleSpec { name, agent, prompt: None, retry: None }
+    RoleSpec { name, agent, fallback: Vec::new(), prompt: None, retry: None }
 }
 
 fn landing() -> LandingSpec {

@@ -83,6 +83,7 @@ pub(crate) fn plan(review: ReviewPolicy) -> Work {
             retry: None,
             name: RoleName::new("builder").unwrap(),
             agent: AgentName::new("scribe").unwrap(),
+            fallback: Vec::new(),
             prompt: None,
         },
         gates: BTreeMap::from([(GateName::new("test").unwrap(), gate)]),

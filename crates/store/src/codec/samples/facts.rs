@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use tidegate_core::evidence::{Evidence, Measure, Share, Tests};
 use tidegate_core::exit::Reason;
 use tidegate_core::home::{HomeEvent, Place};
-use tidegate_core::ids::{AdhocId, LaneName, ProjectId, QueueKey};
+use tidegate_core::ids::{AdhocId, AgentName, LaneName, ProjectId, QueueKey};
 use tidegate_core::launcher::{AgentDisposition, Journal};
 use tidegate_core::pause::{Pause, Scope};
 use tidegate_core::plan::Role;
@@ -148,6 +148,7 @@ fn limit() -> Limit {
         ms: 2_000,
         again: true,
         shared: false,
+        account: Some("tide".into()),
     }
 }
 
@@ -183,6 +184,8 @@ fn account_events() -> Vec<Event> {
             by: Some("r1/a".into()),
         }),
         Event::Telling(Telling::AccountHeld { feature: f(), job: None, by: None }),
+        Event::Telling(Telling::StandsIn { feature: f(), agent: AgentName::new("scribe").ok() }),
+        Event::Telling(Telling::StandsIn { feature: f(), agent: None }),
     ]
 }
 

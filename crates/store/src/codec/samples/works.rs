@@ -190,6 +190,7 @@ pub(super) fn plan_spec() -> PlanSpec {
         builder: RoleSpec {
             name: RoleName::new("builder").unwrap(),
             agent: scribe,
+            fallback: vec![AgentName::new("scribe").unwrap()],
             prompt: None,
             retry: None,
         },
