@@ -56,6 +56,7 @@ cases! {
         refused_login_asks_once: "yes",
         killed_in_mid_turn_goes_on_in_the_same_conversation: "yes",
         cancelled_in_a_tool_leaves_nothing_alive: "yes",
+        asks_a_person_and_goes_on_with_the_answer: "yes, by a tool",
     }
 }
 
