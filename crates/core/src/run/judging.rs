@@ -116,8 +116,12 @@ impl Draft {
         // What a clock lost by a second is not worth another wait.
         let Some(wait) = limit.wait(self.now).filter(|wait| wait.ms > 1_000) else { return false };
         let limit = Limit { again: true, ..limit };
-        let (feature, job) = (id.clone(), None);
-        self.emit(Event::Telling(Telling::Limited { feature, job, limit, wait }));
+        let feature = id.clone();
+        self.emit(Event::Telling(if limit.shared {
+            Telling::Parked { feature, limit, wait }
+        } else {
+            Telling::Limited { feature, job: None, limit, wait }
+        }));
         true
     }
 
