@@ -144,6 +144,12 @@ impl Run {
         }
     }
 
+    /// Whether a job waits for a permission that it asked.
+    pub(super) fn asks_permission(&self, job: &JobId) -> bool {
+        let mut asked = self.questions.values();
+        asked.any(|one| one.job == *job && one.request.is_some() && one.is_open())
+    }
+
     fn asked_as(&self, job: &JobId, request: &str) -> Option<(&QuestionId, &Question)> {
         let mut asked = self.questions.iter();
         asked.find(|(_, one)| one.job == *job && one.request.as_deref() == Some(request))

@@ -130,6 +130,9 @@ impl Draft {
         if job.stalled.is_some() {
             return Err(Rejected::Already("said to be silent"));
         }
+        if self.run.asks_permission(id) {
+            return Err(Rejected::NotWhile("it waits for a person".to_owned()));
+        }
         self.emit(Event::JobStalled { job: id.clone(), silent_ms, at: self.now.wall });
         Ok(())
     }

@@ -92,3 +92,17 @@ fn permission_is_asked_once_answered_once_and_needs_nobody_after_its_job() {
     let (key, said) = to_say(&run);
     assert_eq!((key.as_str(), said.replies[0].allowed), ("talk:1:1", true));
 }
+
+#[test]
+fn agent_that_waits_for_a_permission_is_not_stalled() {
+    let mut run = in_conversation();
+    let silent =
+        |run: &Run| Input::Report(Report::JobSilent { job: newest(run), silent_ms: 900_000 });
+    assert!(step(&run, &silent(&run), NOW).is_ok());
+    tells(&mut run, asks_permission());
+    let why = step(&run, &silent(&run), NOW).unwrap_err().to_string();
+    assert!(why.contains("person"), "{why}");
+    let no = answer(question(&run, 1), "no");
+    take(&mut run, &no);
+    assert!(step(&run, &silent(&run), NOW).is_ok());
+}
